@@ -1,0 +1,21 @@
+"""The compiled inner loops, optional: without a compiler the package runs on NumPy alone."""
+
+import sys
+
+from setuptools import Extension, setup
+
+# No fused multiply-add, whatever the processor: the integers must be the same everywhere.
+exact = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+
+setup(
+    ext_modules=[
+        Extension(
+            "syntf._kernels",
+            ["src/syntf/_kernels.c"],
+            extra_compile_args=exact,
+            py_limited_api=True,
+            optional=True,
+        )
+    ],
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -1,0 +1,112 @@
+"""Text → terms. Finding tokens is all the work: each distinct form is normalised once.
+
+Nothing here touches the privacy loss: whatever terms a text yields, only the rows of
+the mechanism decide what an observer can learn.
+"""
+
+import re
+from collections.abc import Iterator, Set
+from functools import cache
+from importlib.resources import files
+from typing import Literal, get_args
+
+from syntf.errors import SyntfError
+
+Morphology = Literal["lemma", "lower", "orth"]
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
+_NUMBER_WORDS = frozenset(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
+    "eighty ninety hundred thousand million billion trillion".split()
+)
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text: letters and digits, with an apostrophe inside a word.
+
+    >>> tokens("The cat's 2 kittens aren't mine, e-mail me_too.")
+    ['The', "cat's", '2', 'kittens', "aren't", 'mine', 'e', 'mail', 'me', 'too']
+    """
+    return _TOKEN.findall(text)
+
+
+class Analyzer:
+    """Turns a token as found into the terms it may stand for.
+
+    Parameters
+    ----------
+    morphology : ``lemma`` (dictionary form, lower case), ``lower`` or ``orth`` (as written).
+    stop_words : terms to leave out, lower case; None for the public English list.
+    numbers : keep numbers, in digits or in words.
+    """
+
+    def __init__(
+        self,
+        morphology: Morphology = "lemma",
+        *,
+        stop_words: Set[str] | None = None,
+        numbers: bool = False,
+    ) -> None:
+        if morphology not in get_args(Morphology):
+            raise SyntfError(f"morphology must be lemma, lower or orth, not {morphology!r}")
+        self.morphology = morphology
+        self.stop_words = english_stop_words() if stop_words is None else frozenset(stop_words)
+        self.numbers = numbers
+
+    def candidates(self, token: str) -> tuple[str, ...]:
+        """Terms for this token, the preferred first; none if it is left out.
+
+        The first one that a vocabulary knows counts: a lemma without a vector falls
+        back to the word as written, and a capitalised word to its lower case.
+
+        >>> Analyzer().candidates("Mice"), Analyzer("orth").candidates("Mice")
+        (('mouse', 'mice'), ('Mice', 'mice'))
+        >>> Analyzer().candidates("the"), Analyzer().candidates("2nd")
+        ((), ())
+        """
+        word = token.replace("’", "'")
+        if word[-2:] in ("'s", "'S"):
+            word = word[:-2]
+        low = word.lower()
+        if not self.numbers and (_NUMBER.fullmatch(low) or low in _NUMBER_WORDS):
+            return ()
+        if low in self.stop_words:
+            return ()
+        if self.morphology == "lower":
+            return (low,)
+        if self.morphology == "orth":
+            return (word, low)
+        lemma = lemmatize(low)
+        return () if lemma in self.stop_words else (lemma, low)
+
+
+def lemmatize(word: str) -> str:
+    """The dictionary form of a lower-case English word, without looking at its neighbours.
+
+    A form that several parts of speech share is taken as auxiliary, noun, verb,
+    adjective, adverb, in this order; a word the lexicon lacks stays as it is.
+
+    >>> [lemmatize(word) for word in ("mice", "playing", "best", "unixes")]
+    ['mouse', 'play', 'best', 'unixes']
+    """
+    # Imported here: loading the lexicon takes longer than all other imports of `--help`.
+    from lemminflect import getAllLemmas
+
+    found = getAllLemmas(word)
+    for part_of_speech in ("AUX", "NOUN", "VERB", "ADJ", "ADV"):
+        if part_of_speech in found:
+            return str(found[part_of_speech][0]).lower()
+    return word
+
+
+@cache
+def english_stop_words() -> frozenset[str]:
+    """512 English function words, a public list (see ``data/NOTICE.md``)."""
+    return frozenset(_lines("function_words.txt"))
+
+
+def _lines(name: str) -> Iterator[str]:
+    text = files("syntf").joinpath("data", name).read_text(encoding="utf-8")
+    return (line for line in text.splitlines() if line)

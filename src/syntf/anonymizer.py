@@ -1,0 +1,226 @@
+"""The whole way from texts to synthetic counts, for the command line and for scikit-learn.
+
+Data flows one way: vectors and vocabulary make a rating, the rating a mechanism; texts
+become documents over the vocabulary's inputs, the mechanism turns them into counts over
+its outputs.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from syntf import __version__, bounds, cache, entropy
+from syntf.analysis import Analyzer, Morphology
+from syntf.arithmetic import positive
+from syntf.calibration import epsilon_for_loss
+from syntf.composition import fitted_idf, public_idf, read_documents
+from syntf.errors import SyntfError
+from syntf.guarantee import Guarantee, Losses, caveats
+from syntf.mechanism import SCHEME, ExponentialMechanism
+from syntf.rating import WithEmptyDocument, WordRating
+from syntf.stages import Stages, silent
+from syntf.synthesis import synthesize
+from syntf.vectors import WordVectors
+from syntf.vocabulary import Provenance, Remembered, Vocabulary, first_known
+
+Weighting = Literal["tf", "tfidf"]
+
+BATCH = 1 << 15
+"""Documents drawn for at once: bounds memory, whatever the number of documents."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that a person can choose; the defaults are the paper's optimum on public words.
+
+    epsilon : privacy parameter ε of the Exponential mechanism. Not the loss: see `loss`.
+    loss : wanted tight loss per word; finds the ε for it, which `epsilon` then does not set.
+    length : n, the words drawn for every document.
+    spelling : s, how much a shared spelling counts against a substitute.
+    morphology : ``lemma``, ``lower`` or ``orth``.
+    stop_words : terms to leave out; None for the public English list.
+    numbers : keep numbers.
+    weights : ``tf`` or ``tfidf``, how θ weighs a document's terms.
+    idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
+    vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
+    fit_vocabulary : take the terms of the texts themselves, found in `min_df` of them.
+    vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
+        embedded ones.
+    """
+
+    epsilon: float = 47.5
+    loss: float | None = None
+    length: int = 150
+    spelling: float = 0.3
+    morphology: Morphology = "lemma"
+    stop_words: Set[str] | None = None
+    numbers: bool = False
+    weights: Weighting = "tf"
+    idf: Provenance = "public"
+    vocabulary: str | PathLike[str] | Sequence[str] | None = None
+    fit_vocabulary: bool = False
+    min_df: int = 2
+    vectors: str | PathLike[str] | WordVectors | None = None
+
+    def __post_init__(self) -> None:
+        positive("epsilon", self.epsilon)
+        if self.loss is not None:
+            positive("loss", self.loss)
+        for name, value in (("length", self.length), ("min_df", self.min_df)):
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or value < 1:
+                raise SyntfError(f"{name} must be a whole number, at least 1, not {value!r}")
+        if self.length > 1 << 20:
+            raise SyntfError(f"length must be at most {1 << 20}, not {self.length}")
+        if self.weights not in get_args(Weighting):
+            raise SyntfError(f"weights must be tf or tfidf, not {self.weights!r}")
+        if self.idf not in get_args(Provenance):
+            raise SyntfError(f"idf must be public or fitted, not {self.idf!r}")
+        if self.fit_vocabulary and self.vocabulary is not None:
+            raise SyntfError("give a vocabulary or have one fitted, not both")
+
+
+@dataclass
+class Anonymizer:
+    """A mechanism over a vocabulary, ready to turn texts into synthetic counts."""
+
+    settings: Settings
+    analyzer: Analyzer
+    vocabulary: Vocabulary
+    mechanism: ExponentialMechanism
+    weights: NDArray[np.float64] | None
+    _term_of: Remembered[int] = field(repr=False)
+
+    @classmethod
+    def build(
+        cls, settings: Settings, texts: Sequence[str] = (), stages: Stages = silent
+    ) -> "Anonymizer":
+        """Prepare everything. `texts` are looked at only where something is fitted on them."""
+        analyzer = Analyzer(
+            settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
+        )
+        vectors = _vectors(settings)
+        vocabulary = _vocabulary(settings, texts, analyzer, vectors)
+        rating = WithEmptyDocument(
+            WordRating(
+                vocabulary.inputs,
+                vectors.matrix[np.asarray(vocabulary.input_rows)],
+                vocabulary.outputs,
+                vectors.matrix[np.asarray(vocabulary.output_rows)],
+                spelling=settings.spelling,
+            )
+        )
+
+        def measure(epsilon: float) -> ExponentialMechanism:
+            with stages("measuring the loss", rating.shape[0]) as advance:
+                return cache.mechanism(rating, epsilon, advance)
+
+        if settings.loss is None:
+            mechanism = measure(settings.epsilon)
+        else:
+            mechanism = epsilon_for_loss(settings.loss, measure)
+        number = {term: i for i, term in enumerate(vocabulary.inputs)}
+        term = first_known(analyzer, number.__contains__)
+        made = cls(
+            settings, analyzer, vocabulary, mechanism, None,
+            Remembered(lambda token: number.get(term(token), -1)),
+        )  # fmt: skip
+        if settings.weights == "tfidf":
+            made.weights = made._idf(texts)
+        return made
+
+    def anonymize(
+        self,
+        texts: Sequence[str],
+        *,
+        source: entropy.Source = entropy.system,
+        stages: Stages = silent,
+    ) -> csr_matrix:
+        """Synthetic counts: one row a text, one column an output term, int32."""
+        rows = []
+        for start in range(0, len(texts), BATCH):
+            batch = texts[start : start + BATCH]
+            with stages("reading words", len(batch)) as advance:
+                documents = read_documents(batch, self._term_of, self._empty, advance)
+            with stages("drawing words", len(np.unique(documents.terms))) as advance:
+                rows.append(
+                    synthesize(
+                        documents, self.mechanism, length=self.settings.length,
+                        weights=self.weights, source=source, progress=advance,
+                    )
+                )  # fmt: skip
+        empty = csr_matrix((0, len(self.vocabulary.outputs)), dtype=np.int32)
+        return rows[0] if len(rows) == 1 else vstack([empty, *rows], format="csr", dtype=np.int32)
+
+    def guarantee(
+        self, *, kept_columns: Sequence[str] = (), shuffled: bool = False, seeded: bool = False
+    ) -> Guarantee:
+        """What a release by :meth:`anonymize` promises."""
+        settings, mechanism = self.settings, self.mechanism
+        size = len(self.vocabulary.outputs)
+        provenance: dict[str, Provenance] = {
+            "vocabulary": self.vocabulary.provenance,
+            "vectors": "public",
+            "stop_words": "public",
+            "idf": settings.idf if settings.weights == "tfidf" else "public",
+        }
+        return Guarantee(
+            mechanism=SCHEME,
+            epsilon=mechanism.epsilon,
+            spelling=settings.spelling,
+            length=settings.length,
+            morphology=settings.morphology,
+            weights=settings.weights,
+            vocabulary_size=size,
+            input_size=len(self.vocabulary.inputs),
+            loss_per_word=Losses(
+                standard=bounds.standard_loss(mechanism.epsilon),
+                improved=bounds.improved_loss(mechanism.epsilon, size),
+                tight=mechanism.loss,
+            ),
+            loss_ratio=str(mechanism.ratio),
+            loss_per_document=bounds.document_loss(mechanism.loss, settings.length),
+            provenance=provenance,
+            kept_columns=list(kept_columns),
+            shuffled=shuffled,
+            digest=f"sha256:{mechanism.digest}",
+            private=not seeded and "fitted" not in provenance.values(),
+            caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept_columns),
+            version=__version__,
+        )
+
+    @property
+    def _empty(self) -> int:
+        return len(self.vocabulary.inputs)
+
+    def _idf(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """A weight for every input, the empty document's included."""
+        if self.settings.idf == "fitted":
+            documents = read_documents(texts, self._term_of, self._empty)
+            return fitted_idf(documents, self._empty + 1)
+        return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
+
+
+def _vectors(settings: Settings) -> WordVectors:
+    if settings.vectors is None:
+        return WordVectors.embedded()
+    if isinstance(settings.vectors, WordVectors):
+        return settings.vectors
+    return WordVectors.read(settings.vectors)
+
+
+def _vocabulary(
+    settings: Settings, texts: Sequence[str], analyzer: Analyzer, vectors: WordVectors
+) -> Vocabulary:
+    if settings.fit_vocabulary:
+        return Vocabulary.fit(texts, analyzer, vectors, min_df=settings.min_df)
+    if settings.vocabulary is None:
+        return Vocabulary.default(vectors)
+    if isinstance(settings.vocabulary, str | PathLike):
+        return Vocabulary.read(settings.vocabulary, vectors)
+    return Vocabulary.given(settings.vocabulary, vectors)

@@ -1,0 +1,70 @@
+"""The exact numbers under the mechanism: a grid, an exponential in integers, a logarithm rounded up.
+
+Everything here is integer or correctly rounded decimal arithmetic, so it gives
+the same bits on every machine.
+"""
+
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from math import inf, isfinite, nextafter
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.errors import SyntfError
+
+GRID = 65535
+"""Ratings are multiples of 1/GRID, held as the integers 0 … GRID (their *level*)."""
+
+_EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+_FIXED = 160  # binary places of the factors that make up the exponential
+
+
+def positive(name: str, value: object) -> float:
+    """`value` as a float, refused unless it is a finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise SyntfError(f"{name} must be a number above 0, not {value!r}")
+    if not isfinite(value) or value <= 0:
+        raise SyntfError(f"{name} must be finite and above 0, not {value!r}")
+    return float(value)
+
+
+def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
+    """The weights of all levels: ``2**bits * exp(epsilon/2 * (level/GRID - 1))``, at least 1.
+
+    Rounded to the nearest integer from 160-bit fixed-point factors: with
+    GRID - level = 256 i + j, the exponential is the product of one of 256 coarse
+    and one of 256 fine factors, each a correctly rounded 60-digit exponential.
+    """
+    step = _EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
+    one = Decimal(1 << _FIXED)
+
+    def factors(stride: int) -> list[int]:
+        powers = (_EXACT.exp(_EXACT.multiply(step, Decimal(stride * k))) for k in range(256))
+        return [int(_EXACT.to_integral_value(_EXACT.multiply(power, one))) for power in powers]
+
+    coarse, fine = factors(256), factors(1)
+    shift = 2 * _FIXED - bits
+    half = 1 << (shift - 1)
+    falling = [max(1, (c * f + half) >> shift) for c in coarse for f in fine]
+    return np.array(falling[::-1], dtype=np.int64)
+
+
+def log_up(ratio: Fraction) -> float:
+    """The natural logarithm of an exact fraction, never rounded below the truth."""
+    difference = _EXACT.subtract(
+        _EXACT.ln(Decimal(ratio.numerator)), _EXACT.ln(Decimal(ratio.denominator))
+    )
+    bound = _EXACT.add(difference, Decimal("1e-50"))  # above the error of the two logarithms
+    return _float_up(bound) if ratio != 1 else 0.0
+
+
+def times_up(value: float, count: int) -> float:
+    """`count` times `value`, never rounded below the truth."""
+    return _float_up(_EXACT.multiply(Decimal(value), Decimal(count)))
+
+
+def _float_up(value: Decimal) -> float:
+    result = float(value)
+    return result if Decimal(result) >= value else nextafter(result, inf)

@@ -1,0 +1,86 @@
+"""Documents as compositions θ: the distribution over known terms that a document's words give.
+
+A document is kept as the list of its known terms, one entry an occurrence: drawing an
+entry uniformly is drawing from θ of the tf vector, drawing it in proportion to the idf
+of its term is drawing from θ of the tf-idf vector. Unknown words are left out before θ
+is formed; a document without any known word is one occurrence of `empty`.
+
+*Guarantee.* None is needed here. By the paper's lemma on randomised preprocessing, how
+the input of the mechanism is chosen does not change the loss of the mechanism.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf import entropy
+from syntf.analysis import tokens
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Known terms of many documents: those of document d are ``terms[starts[d]:starts[d+1]]``."""
+
+    starts: NDArray[np.int64]
+    terms: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+def read_documents(
+    texts: Iterable[str],
+    term_of: Mapping[str, int],
+    empty: int,
+    progress: Callable[[int], None] | None = None,
+) -> Documents:
+    """The known terms of each text; `term_of` maps any token to a term or to -1."""
+    terms, starts = array("i"), array("q", [0])
+    for text in texts:
+        known = [term for token in tokens(text) if (term := term_of[token]) >= 0]
+        terms.extend(known or [empty])
+        starts.append(len(terms))
+        if progress and len(starts) % 256 == 0:
+            progress(256)
+    return Documents(
+        np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32)
+    )
+
+
+def draw_terms(
+    documents: Documents,
+    length: int,
+    source: entropy.Source,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.int32]:
+    """`length` terms of each document, drawn from its θ: an array (documents, length).
+
+    With `weights`, one a term, θ is that of the weighted counts. Reads eight bytes a
+    draw, whatever the documents are.
+    """
+    count = len(documents)
+    draws = entropy.integers(source, count * length, 53).reshape(count, length) * 2.0**-53
+    first, last = documents.starts[:-1, None], documents.starts[1:, None] - 1
+    if weights is None:
+        places = first + (draws * (last - first + 1)).astype(np.int64)
+    else:
+        upto = np.concatenate([[0.0], np.cumsum(weights[documents.terms])])
+        low, high = upto[first], upto[last + 1]
+        places = np.searchsorted(upto, low + draws * (high - low), side="right") - 1
+    return documents.terms[np.clip(places, first, last)]
+
+
+def fitted_idf(documents: Documents, terms: int) -> NDArray[np.float64]:
+    """ln((1+N)/(1+df)) + 1 for each term, as scikit-learn defines it."""
+    owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
+    pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
+    frequency = np.bincount(pairs, minlength=terms)
+    return np.log((1 + len(documents)) / (1 + frequency)) + 1
+
+
+def public_idf(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 + ln(1 + rank): by Zipf's law, the idf that a public list's order of frequency implies."""
+    return 1 + np.log(1.0 + ranks)

@@ -1,0 +1,238 @@
+"""The Exponential mechanism in integers: rows, the loss measured on them, an exact sampler.
+
+**Theorem.** Let every input v have a row of integer weights W[v, ·] ≥ 1 with one common
+total, and draw w with probability W[v, w] / total. For any two inputs and any output,
+the ratio of its probabilities is at most ``max_w (max_v W[v, w] / min_v W[v, w])``; call
+its logarithm ℓ. Then one draw is ℓ-differentially private with all inputs adjacent,
+because the common total cancels; and ℓ is attained, by the rows that hold the extremes.
+Nothing is assumed of how the weights came about: rounding, clipping and floating-point
+error while *building* rows change the rows, and ℓ is measured on what they became.
+
+**Why it is the loss of the program that ran.** Rows are too many to keep, so they are
+computed again when they are drawn from. Before a draw, the row's exact sum and every one
+of its weights are compared with what was measured: a weight outside the measured
+[low, high] of its column raises :class:`~syntf.errors.TableError`. Every row ever drawn
+from therefore obeys ℓ = ln max(high/low), whatever a library, a cache or a memory
+fault did to it.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from syntf import entropy, kernels
+from syntf.arithmetic import GRID, exponential_table, log_up, positive
+from syntf.errors import SyntfError, TableError
+from syntf.rating import ArrayRating, Rating
+from syntf.reference import Weights
+
+Progress = Callable[[int], None]
+"""Called with the number of rows just done."""
+
+SCHEME = "exponential-int62/1"
+"""Names the arithmetic: a change in any integer it gives must change this name."""
+
+BLOCK = 1 << 20  # entries a worker holds at once
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """What was measured of a table: each row's sum before scaling, each column's extremes."""
+
+    sums: Weights
+    low: Weights
+    high: Weights
+
+
+class ExponentialMechanism:
+    """Draws outputs w with probability proportional to exp(ε/2 · ρ(v, w)).
+
+    Parameters
+    ----------
+    ratings : array of shape (inputs, outputs) with values in [0, 1], or a
+        :class:`~syntf.rating.Rating`.
+    epsilon : the privacy parameter ε of the paper (sensitivity 1), finite and above 0.
+    total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
+    extremes : a measurement made earlier of the same table. It need not be trusted: a
+        wrong one makes draws fail, never the loss wrong.
+    progress : called with the number of rows measured, as they are.
+
+    Attributes
+    ----------
+    loss : the tight privacy loss of one draw, natural logarithm, rounded up.
+    ratio : the exact fraction it is the logarithm of.
+    digest : a hash that ties a guarantee to this table.
+
+    Guarantee
+    ---------
+    ``sample`` is `loss`-differentially private with any two inputs adjacent. The only
+    randomness is that of `source`; the number of bytes read depends on the number of
+    draws alone.
+
+    Examples
+    --------
+    >>> mechanism = ExponentialMechanism([[1.0, 0.0], [0.0, 1.0]], epsilon=2.0)
+    >>> round(mechanism.loss, 6)
+    1.0
+    >>> int(mechanism.weights(0).sum()) == 2**62
+    True
+    >>> mechanism.sample([0, 1, 1]).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        ratings: ArrayLike | Rating,
+        *,
+        epsilon: float,
+        total_bits: int = 62,
+        extremes: Extremes | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.epsilon = positive("epsilon", epsilon)
+        self.rating: Rating = ratings if hasattr(ratings, "levels") else ArrayRating(ratings)  # type: ignore[assignment]
+        self.total = 1 << total_bits
+        self._bits = total_bits
+        # 2**bits · outputs ≤ total/2: sums fit, and scaling to the total never shrinks a weight.
+        bits = total_bits - 1 - (self.rating.shape[1] - 1).bit_length()
+        if not (0 < total_bits <= 62 and bits >= 1):
+            raise SyntfError(
+                f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
+            )
+        self._table = exponential_table(self.epsilon, min(bits, 52))
+        self.extremes = self._measure(progress) if extremes is None else extremes
+        self.ratio = _largest_ratio(self.extremes)
+        self.loss = log_up(self.ratio)
+
+    @property
+    def key(self) -> str:
+        """A hash of all the table is made from, known before it is measured."""
+        return table_key(self.rating, self.epsilon, self._bits)
+
+    @property
+    def digest(self) -> str:
+        """A hash of all the table is made from and of what was measured on it."""
+        digest = hashlib.sha256(self.key.encode())
+        for array in (self._table, *vars(self.extremes).values()):
+            digest.update(array.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def weights(self, row: int) -> Weights:
+        """The integer weights of one input; they sum to the total."""
+        index = self._check(np.array([row]))
+        return kernels.weigh(self.rating.levels(index), self._table, self.total)[0][0]
+
+    def sample(
+        self,
+        rows: ArrayLike,
+        *,
+        source: entropy.Source = entropy.system,
+        progress: Progress | None = None,
+    ) -> NDArray[np.intp]:
+        """One output index for each input index.
+
+        Draw i takes the i-th eight bytes of the source, whatever the rows are and in
+        whatever order they are worked through.
+        """
+        inputs = self._check(np.asarray(rows))
+        points = entropy.integers(source, inputs.size, self._bits)
+        order = np.argsort(inputs, axis=None, kind="stable")
+        distinct, starts = np.unique(inputs.ravel()[order], return_index=True)
+        ends = np.append(starts, inputs.size)[1:]
+        outputs = np.empty(inputs.size, dtype=np.intp)
+
+        def work(block: slice) -> None:
+            some, first = distinct[block], int(starts[block][0])
+            where = order[first : int(ends[block][-1])]
+            drawn = kernels.draw(
+                self.rating.levels(some), self._table, self.total,
+                self.extremes.sums[some], self.extremes.low, self.extremes.high,
+                np.append(starts[block], ends[block][-1]).astype(np.int64) - first, points[where],
+            )  # fmt: skip
+            if drawn is None:
+                raise TableError(
+                    "a row of the mechanism differs from the one its loss was measured on; "
+                    "nothing was drawn (clear the cache with `syntf cache clear` and try again)"
+                )
+            outputs[where] = drawn
+
+        self._in_parallel(work, len(distinct), progress)
+        return outputs.reshape(inputs.shape)
+
+    def _measure(self, progress: Progress | None) -> Extremes:
+        inputs, outputs = self.rating.shape
+        sums = np.empty(inputs, dtype=np.int64)
+        found: list[tuple[Weights, Weights]] = []
+
+        def work(block: slice) -> None:
+            # list.pop and list.append are atomic: each worker borrows a pair of bounds.
+            try:
+                low, high = found.pop()
+            except IndexError:
+                low = np.full(outputs, self.total, dtype=np.int64)
+                high = np.zeros(outputs, dtype=np.int64)
+            levels = self.rating.levels(np.arange(block.start, block.stop))
+            sums[block] = kernels.widen(levels, self._table, self.total, low, high)
+            found.append((low, high))
+
+        self._in_parallel(work, inputs, progress)
+        lows, highs = zip(*found, strict=True)
+        return Extremes(sums, np.min(lows, axis=0), np.max(highs, axis=0))
+
+    def _in_parallel(
+        self, work: Callable[[slice], None], rows: int, progress: Progress | None
+    ) -> None:
+        """Do all rows in blocks on all cores; products run single-threaded inside a worker."""
+        size = max(1, BLOCK // self.rating.shape[1])
+        blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
+        with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+            for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
+                if progress:
+                    progress(block.stop - block.start)
+
+    def _check(self, rows: NDArray[Any]) -> NDArray[np.intp]:
+        if rows.size and not np.issubdtype(rows.dtype, np.integer):
+            raise SyntfError(f"rows must be integers, not {rows.dtype}")
+        if rows.size and not (rows.min() >= 0 and rows.max() < self.rating.shape[0]):
+            raise SyntfError(
+                f"rows must lie in 0 … {self.rating.shape[0] - 1}; got {rows.min()} … {rows.max()}"
+            )
+        return rows.astype(np.intp)
+
+
+def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
+    """The key under which a table's extremes may be remembered."""
+    parts = [SCHEME, GRID, total_bits, float(epsilon).hex(), rating.shape, rating.digest]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _each(
+    pool: ThreadPoolExecutor, work: Callable[[slice], None], blocks: list[slice]
+) -> Iterator[None]:
+    """Results in order; the first failure, or Ctrl-C, cancels what has not begun."""
+    futures = [pool.submit(work, block) for block in blocks]
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _largest_ratio(extremes: Extremes) -> Fraction:
+    """max over columns of high/low, compared as exact fractions."""
+    top, bottom = 1, 1
+    for low, high in zip(extremes.low.tolist(), extremes.high.tolist(), strict=True):
+        if low < 1:
+            raise TableError("a weight below 1 was measured: an output would be impossible")
+        if high * bottom > top * low:
+            top, bottom = high, low
+    return Fraction(top, bottom)

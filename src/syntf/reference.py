@@ -1,0 +1,97 @@
+"""The inner loops in NumPy: the definition of every integer the mechanism uses.
+
+``_kernels.c`` repeats them in one pass each, for speed, and gives the same
+integers, bit for bit (``tests/test_kernels.py``). The only floating-point steps
+are single products, one division and conversions, which IEEE 754 fixes; no sum
+of floats is ever rounded.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Levels = NDArray[np.uint16]
+Weights = NDArray[np.int64]
+
+MOST_BIGRAMS = 255
+"""Distinct bigrams of a word that count for its spelling; counts fit in a byte."""
+
+
+def rate(
+    dot: NDArray[np.float32],
+    scale_in: NDArray[np.float32],
+    scale_out: NDArray[np.float32],
+    ptr: NDArray[np.int64],
+    ids: NDArray[np.int64],
+    has_bigram: NDArray[np.uint8],
+    count_in: NDArray[np.uint8],
+    count_out: NDArray[np.uint8],
+    penalty: NDArray[np.uint16],
+) -> Levels:
+    """Levels of cosine minus spelling penalty, clipped at 0, for one block of input words.
+
+    `dot` holds exact integers (products of int8 vectors), ``scale = sqrt(GRID)/norm``,
+    ``ids[ptr[r]:ptr[r+1]]`` are the letter bigrams of input word r, as rows of
+    `has_bigram` (bigram × output word, 0 or 1), and ``penalty[c, m + n]`` is the
+    level of s·2c/(m+n), for c shared bigrams of words with m and n.
+    """
+    levels = np.rint(dot * (scale_in[:, None] * scale_out)).astype(np.int32)
+    for row in range(len(dot)):
+        shared = has_bigram[ids[ptr[row] : ptr[row + 1]]].sum(axis=0)
+        levels[row] -= penalty[shared, count_in[row] + count_out.astype(np.intp)]
+    return np.maximum(levels, 0).astype(np.uint16)
+
+
+def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]:
+    """Rows of integer weights that sum to `total`, and the rows' sums before scaling.
+
+    Each weight is ``floor(table[level] * scale)`` with one scale a row, a hair
+    below total/sum so that the floors never exceed the total; what is left over
+    (below 2**-47 of the total, plus one a column) goes to the row's best output.
+    As total/sum >= 2, a weight is never below ``table[level]``, hence never 0.
+    """
+    unscaled = table[levels]
+    sums = unscaled.sum(axis=1)
+    scale = scales(sums, total)
+    weights = (unscaled * scale[:, None]).astype(np.int64)
+    best = levels.argmax(axis=1)
+    weights[np.arange(len(levels)), best] += total - weights.sum(axis=1)
+    return weights, sums
+
+
+def scales(sums: Weights, total: int) -> NDArray[np.float64]:
+    """The factor of each row: total/sum, less one part in 2**48."""
+    return float(total) * (1 - 2.0**-48) / sums.astype(np.float64)
+
+
+def widen(levels: Levels, table: Weights, total: int, low: Weights, high: Weights) -> Weights:
+    """Weigh the rows, lower `low` and raise `high` to include them; return their sums."""
+    weights, sums = weigh(levels, table, total)
+    np.minimum(low, weights.min(axis=0), out=low)
+    np.maximum(high, weights.max(axis=0), out=high)
+    return sums
+
+
+def draw(
+    levels: Levels,
+    table: Weights,
+    total: int,
+    sums: Weights,
+    low: Weights,
+    high: Weights,
+    starts: NDArray[np.int64],
+    points: Weights,
+) -> NDArray[np.int32] | None:
+    """For row r, the outputs at ``points[starts[r]:starts[r+1]]``, integers below `total`.
+
+    An output w is chosen for exactly ``weight[w]`` of the `total` points: the exact
+    sampler. None if any row is not the one accounted for: its sum differs from
+    `sums`, or a weight leaves [low, high].
+    """
+    weights, found = weigh(levels, table, total)
+    if (found != sums).any() or (weights < low).any() or (weights > high).any():
+        return None
+    outputs = np.empty(len(points), dtype=np.int32)
+    for row, upto in enumerate(np.cumsum(weights, axis=1)):
+        span = slice(starts[row], starts[row + 1])
+        outputs[span] = np.searchsorted(upto, points[span], side="right")
+    return outputs

@@ -1,0 +1,155 @@
+"""The scikit-learn face of syntf."""
+
+from collections.abc import Iterable, Sequence, Set
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from syntf import entropy
+from syntf.analysis import Morphology
+from syntf.anonymizer import Anonymizer, Settings, Weighting
+from syntf.vectors import WordVectors
+from syntf.vocabulary import Provenance
+
+
+class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turns texts into synthetic term-frequency vectors with a differential-privacy guarantee.
+
+    Each document becomes `length` words: each is drawn from the document and replaced,
+    through the Exponential mechanism, by a word of similar meaning and different spelling.
+
+    Parameters
+    ----------
+    epsilon : float, default=47.5
+        Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
+    loss : float, optional
+        Wanted loss per word: finds the ε for it, in place of `epsilon`.
+    length : int, default=150
+        Words drawn for every document, whatever its own length.
+    spelling : float, default=0.3
+        Factor s by which shared letter bigrams count against a substitute.
+    morphology : {'lemma', 'lower', 'orth'}, default='lemma'
+    stop_words : set of str, optional
+        Left out of documents; by default a public list of English function words.
+    numbers : bool, default=False
+        Whether to keep numbers.
+    weights : {'tf', 'tfidf'}, default='tf'
+    idf : {'public', 'fitted'}, default='public'
+        For ``weights='tfidf'``.
+    vocabulary : path or sequence of str, optional
+        Terms, as inputs and outputs. By default every word with a vector is an input, and
+        a public list of frequent words is the output.
+    fit_vocabulary : bool, default=False
+        Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
+        those are the texts released, the guarantee does not cover it, and says so.
+    min_df : int, default=2
+    vectors : path or WordVectors, optional
+        Word vectors in place of the embedded ones.
+    source : callable, optional
+        A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
+        operating system's entropy is used by default; there is no ``random_state``.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What ``transform`` promises; the fields of ``guarantee.json``.
+
+    Guarantee
+    ---------
+    Each row of ``transform`` is ``guarantee_.loss_per_document``-differentially private in
+    its document, with any two documents adjacent. Transforming the same texts again draws
+    anew, and the losses add up.
+
+    Examples
+    --------
+    >>> from syntf import SynTF
+    >>> synthetic = SynTF(length=20, vocabulary=["cat", "dog", "car", "train", "bus"])
+    >>> counts = synthetic.fit_transform(["My cat chased the dog.", ""])
+    >>> counts.shape, counts.sum(axis=1).tolist()
+    ((2, 5), [[20], [20]])
+    >>> synthetic.guarantee_.private
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 47.5,
+        loss: float | None = None,
+        length: int = 150,
+        spelling: float = 0.3,
+        morphology: Morphology = "lemma",
+        stop_words: Set[str] | None = None,
+        numbers: bool = False,
+        weights: Weighting = "tf",
+        idf: Provenance = "public",
+        vocabulary: str | PathLike[str] | Sequence[str] | None = None,
+        fit_vocabulary: bool = False,
+        min_df: int = 2,
+        vectors: str | PathLike[str] | WordVectors | None = None,
+        source: entropy.Source | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.loss = loss
+        self.length = length
+        self.spelling = spelling
+        self.morphology = morphology
+        self.stop_words = stop_words
+        self.numbers = numbers
+        self.weights = weights
+        self.idf = idf
+        self.vocabulary = vocabulary
+        self.fit_vocabulary = fit_vocabulary
+        self.min_df = min_df
+        self.vectors = vectors
+        self.source = source
+
+    def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
+        """Prepare the mechanism. The texts are used only where something is fitted on them."""
+        texts = as_texts(X)
+        chosen = self.get_params(deep=False)
+        del chosen["source"]
+        self._anonymizer = Anonymizer.build(Settings(**chosen), texts)
+        self.guarantee_ = self._anonymizer.guarantee(seeded=self.source is not None)
+        return self
+
+    def transform(self, X: Iterable[str]) -> csr_matrix:
+        """Synthetic counts: CSR of int32, one row a text, `length` words in each."""
+        check_is_fitted(self, "guarantee_")
+        source = entropy.system if self.source is None else self.source
+        return self._anonymizer.anonymize(as_texts(X), source=source)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The output terms, one a column."""
+        check_is_fitted(self, "guarantee_")
+        return np.array(self._anonymizer.vocabulary.outputs, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.non_deterministic = True
+        return tags  # type: ignore[no-any-return]
+
+
+def as_texts(X: Iterable[Any]) -> list[str]:
+    """Any iterable of strings as a list; bytes are decoded and missing values are empty."""
+    if isinstance(X, str | bytes):
+        raise ValueError("expected an iterable of texts, got a single one: put it in a list")
+    return [_as_text(value) for value in X]
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if value is None or value != value:  # None, NaN, pandas' NaT
+        return ""
+    raise ValueError(f"expected texts (str or bytes), got {type(value).__name__}")

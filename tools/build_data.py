@@ -1,0 +1,43 @@
+"""Make the embedded word-vector table and the default output vocabulary from GloVe.
+
+    python tools/build_data.py glove.6B.100d.txt[.gz]
+
+Reads GloVe's text format, most frequent word first, and writes into src/syntf/data:
+
+    vectors.npy     int8, one row a word, the 100,000 most frequent
+    words.txt       the words, one a line
+    vocabulary.txt  the default outputs: the most frequent of these words that are their own
+                    lemma, spelled in three or more letters a–z, no stop word, no number
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from syntf.analysis import Analyzer
+from syntf.vectors import WordVectors
+
+WORDS = 100_000
+OUTPUTS = 10_000
+DATA = Path(__file__).parent.parent / "src" / "syntf" / "data"
+
+
+def main(glove: str) -> None:
+    vectors = WordVectors.read(glove)
+    words = vectors.words[:WORDS]
+    np.save(DATA / "vectors.npy", vectors.matrix[:WORDS])
+    (DATA / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    analyzer = Analyzer()
+    plain = re.compile("[a-z]{3,}")
+    outputs = [
+        word for word in words if plain.fullmatch(word) and analyzer.candidates(word)[:1] == (word,)
+    ][:OUTPUTS]
+    (DATA / "vocabulary.txt").write_text("\n".join(outputs) + "\n", encoding="utf-8")
+    size = sum((DATA / name).stat().st_size for name in ("vectors.npy", "words.txt"))
+    print(f"{len(words):,} words in {size / 1e6:.1f} MB, {len(outputs):,} outputs")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
