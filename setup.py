@@ -5,7 +5,11 @@ import sys
 from setuptools import Extension, setup
 
 # No fused multiply-add, whatever the processor: the integers must be the same everywhere.
-exact = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+exact = (
+    []
+    if sys.platform == "win32"
+    else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
+)
 
 setup(
     ext_modules=[

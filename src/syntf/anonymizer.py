@@ -147,7 +147,7 @@ class Anonymizer:
             batch = texts[start : start + BATCH]
             with stages("reading words", len(batch)) as advance:
                 documents = read_documents(batch, self._term_of, self._empty, advance)
-            with stages("drawing words", len(np.unique(documents.terms))) as advance:
+            with stages("drawing words", len(batch) * self.settings.length) as advance:
                 rows.append(
                     synthesize(
                         documents, self.mechanism, length=self.settings.length,
@@ -193,6 +193,11 @@ class Anonymizer:
             caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept_columns),
             version=__version__,
         )
+
+    def term(self, word: str) -> int | None:
+        """The input that a word counts as; None if it is left out."""
+        number = self._term_of[word]
+        return number if number >= 0 else None
 
     @property
     def _empty(self) -> int:

@@ -1,4 +1,4 @@
-"""The exact numbers under the mechanism: a grid, an exponential in integers, a logarithm rounded up.
+"""Exact numbers under the mechanism: a grid, an exponential in integers, a logarithm rounded up.
 
 Everything here is integer or correctly rounded decimal arithmetic, so it gives
 the same bits on every machine.

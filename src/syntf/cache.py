@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from syntf.mechanism import Extremes, ExponentialMechanism, Progress, table_key
+from syntf.mechanism import ExponentialMechanism, Extremes, Progress, table_key
 from syntf.rating import Rating
 
 

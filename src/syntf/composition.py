@@ -45,9 +45,7 @@ def read_documents(
         starts.append(len(terms))
         if progress and len(starts) % 256 == 0:
             progress(256)
-    return Documents(
-        np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32)
-    )
+    return Documents(np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32))
 
 
 def draw_terms(
@@ -78,9 +76,11 @@ def fitted_idf(documents: Documents, terms: int) -> NDArray[np.float64]:
     owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
     pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
     frequency = np.bincount(pairs, minlength=terms)
-    return np.log((1 + len(documents)) / (1 + frequency)) + 1
+    idf: NDArray[np.float64] = np.log((1 + len(documents)) / (1 + frequency)) + 1
+    return idf
 
 
 def public_idf(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
     """1 + ln(1 + rank): by Zipf's law, the idf that a public list's order of frequency implies."""
-    return 1 + np.log(1.0 + ranks)
+    idf: NDArray[np.float64] = 1 + np.log(1.0 + ranks)
+    return idf

@@ -36,7 +36,7 @@ from syntf.rating import ArrayRating, Rating
 from syntf.reference import Weights
 
 Progress = Callable[[int], None]
-"""Called with the number of rows just done."""
+"""Called with the number of rows, or of draws, just done."""
 
 SCHEME = "exponential-int62/1"
 """Names the arithmetic: a change in any integer it gives must change this name."""
@@ -129,7 +129,8 @@ class ExponentialMechanism:
     def weights(self, row: int) -> Weights:
         """The integer weights of one input; they sum to the total."""
         index = self._check(np.array([row]))
-        return kernels.weigh(self.rating.levels(index), self._table, self.total)[0][0]
+        weights, _ = kernels.weigh(self.rating.levels(index), self._table, self.total)
+        return weights.ravel()
 
     def sample(
         self,
@@ -141,7 +142,7 @@ class ExponentialMechanism:
         """One output index for each input index.
 
         Draw i takes the i-th eight bytes of the source, whatever the rows are and in
-        whatever order they are worked through.
+        whatever order they are worked through. `progress` hears of draws done.
         """
         inputs = self._check(np.asarray(rows))
         points = entropy.integers(source, inputs.size, self._bits)
@@ -165,7 +166,7 @@ class ExponentialMechanism:
                 )
             outputs[where] = drawn
 
-        self._in_parallel(work, len(distinct), progress)
+        self._in_parallel(work, len(distinct), progress, np.append(starts, inputs.size))
         return outputs.reshape(inputs.shape)
 
     def _measure(self, progress: Progress | None) -> Extremes:
@@ -184,20 +185,27 @@ class ExponentialMechanism:
             sums[block] = kernels.widen(levels, self._table, self.total, low, high)
             found.append((low, high))
 
-        self._in_parallel(work, inputs, progress)
+        self._in_parallel(work, inputs, progress, np.arange(inputs + 1))
         lows, highs = zip(*found, strict=True)
         return Extremes(sums, np.min(lows, axis=0), np.max(highs, axis=0))
 
     def _in_parallel(
-        self, work: Callable[[slice], None], rows: int, progress: Progress | None
+        self,
+        work: Callable[[slice], None],
+        rows: int,
+        progress: Progress | None,
+        done: NDArray[np.intp],
     ) -> None:
-        """Do all rows in blocks on all cores; products run single-threaded inside a worker."""
+        """Do all rows in blocks on all cores; products run single-threaded inside a worker.
+
+        Once rows 0 … r are done, progress has been told ``done[r]`` in all.
+        """
         size = max(1, BLOCK // self.rating.shape[1])
         blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
         with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
             for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
                 if progress:
-                    progress(block.stop - block.start)
+                    progress(int(done[block.stop] - done[block.start]))
 
     def _check(self, rows: NDArray[Any]) -> NDArray[np.intp]:
         if rows.size and not np.issubdtype(rows.dtype, np.integer):

@@ -168,8 +168,9 @@ def _scale(words: Sequence[str], vectors: NDArray[np.int8]) -> NDArray[np.float3
     """sqrt(GRID) / norm, each step correctly rounded."""
     squares = (vectors.astype(np.int64) ** 2).sum(axis=1)
     if not squares.all():
-        raise SyntfError(f"the vector of {words[int(squares.argmin())]!r} is zero: it has no cosine")
-    return np.sqrt(GRID / squares.astype(np.float64)).astype(np.float32)
+        raise SyntfError(f"the vector of {words[int(squares.argmin())]!r} is zero: no cosine")
+    scale: NDArray[np.float32] = np.sqrt(GRID / squares.astype(np.float64)).astype(np.float32)
+    return scale
 
 
 def _penalty(spelling: float) -> NDArray[np.uint16]:

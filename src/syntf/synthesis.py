@@ -25,7 +25,7 @@ def synthesize(
     source: entropy.Source = entropy.system,
     progress: Callable[[int], None] | None = None,
 ) -> csr_matrix:
-    """Synthetic counts, documents × outputs, int32. `progress` hears of distinct terms done.
+    """Synthetic counts, documents × outputs, int32. `progress` hears of words drawn.
 
     Draws are grouped by term inside ``mechanism.sample``, so that each row is computed
     once; what is held at a time is a block of rows, not the table.

@@ -135,7 +135,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
         tags.non_deterministic = True
-        return tags  # type: ignore[no-any-return]
+        return tags
 
 
 def as_texts(X: Iterable[Any]) -> list[str]:

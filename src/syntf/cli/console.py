@@ -1,0 +1,50 @@
+"""What the commands share: a console for results, progress on the error stream."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from syntf.stages import Advance, Stages, silent
+
+out = Console(highlight=False)
+
+
+class RateColumn(ProgressColumn):
+    """Steps a second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.0f}/s" if speed else "", style="progress.data.speed")
+
+
+def stages(quiet: bool = False) -> Stages:
+    """Progress bars with rate and time left, on a terminal; silence elsewhere."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        return silent
+
+    @contextmanager
+    def bar(name: str, total: int) -> Iterator[Advance]:
+        columns = (
+            TextColumn("{task.description:<18}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            RateColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console, transient=True) as progress:
+            task = progress.add_task(name, total=total)
+            yield lambda steps: progress.advance(task, steps)
+
+    return bar
