@@ -108,7 +108,7 @@ class ExponentialMechanism:
             raise SyntfError(
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
-        self._table = exponential_table(self.epsilon, min(bits, 52))
+        self._table = exponential_table(self.epsilon, bits)
         self.extremes = self._measure(progress) if extremes is None else extremes
         self.ratio = _largest_ratio(self.extremes)
         self.loss = log_up(self.ratio)

@@ -1,0 +1,85 @@
+"""Shared by all tests: a cache of their own, a small table of word vectors, a counting source."""
+
+import hashlib
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from syntf.vectors import WordVectors
+
+settings.register_profile("syntf", deadline=None)
+settings.load_profile("syntf")
+
+WORDS = (
+    "cat cats dog dogs mouse mice horse cow bird fish run running walk jump swim fly car cars "
+    "train bus boat road wheel engine ship plane house garden tree flower river mountain bread "
+    "cheese apple water music song piano guitar"
+).split()
+
+
+class Recorded:
+    """A source that notes how many bytes each call asked for; every source draws anew."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Recorded.made += 1
+        self.name = f"recorded {Recorded.made}"
+        self.sizes: list[int] = []
+
+    def __call__(self, size: int) -> bytes:
+        self.sizes.append(size)
+        return hashlib.shake_256(f"{self.name}/{len(self.sizes)}".encode()).digest(size)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """No test touches the user's cache, nor does a process that a test starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SYNTF_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def empty_cache(tmp_path, monkeypatch):
+    """A cache folder of the one test, which nothing has used."""
+    monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session")
+def recorded():
+    return Recorded
+
+
+@pytest.fixture(scope="session")
+def toy_words():
+    return list(WORDS)
+
+
+@pytest.fixture(scope="session")
+def toy_vectors():
+    """40 words in 8 dimensions."""
+    normal = np.random.default_rng(20180711).normal(size=(len(WORDS), 8))
+    return WordVectors.quantize(list(WORDS), normal)
+
+
+@pytest.fixture(scope="session")
+def embedded():
+    return WordVectors.embedded()
+
+
+@pytest.fixture(scope="session")
+def python():
+    """The interpreter, to start another process with: what it runs sees this environment."""
+    return sys.executable
+
+
+@pytest.fixture(scope="session")
+def default_synthetic(own_cache):
+    """SynTF as it comes: measured once, on the embedded table."""
+    from syntf import SynTF
+
+    return SynTF().fit([])

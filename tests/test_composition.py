@@ -1,0 +1,147 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.stats import chisquare
+from sklearn.feature_extraction.text import TfidfTransformer
+
+from syntf import entropy
+from syntf.composition import Documents, draw_terms, fitted_idf, public_idf, read_documents
+
+EMPTY = 9
+
+
+def documents(*terms):
+    starts = np.cumsum([0, *map(len, terms)]).astype(np.int64)
+    return Documents(starts, np.array([t for d in terms for t in d], dtype=np.int32))
+
+
+def exactly(draws):
+    """A source that makes the draws these integers below 2**53, and no others."""
+
+    def source(size):
+        raw = np.array(draws, dtype="<u8") << np.uint64(11)
+        assert size == raw.nbytes
+        return raw.tobytes()
+
+    return source
+
+
+class Terms(dict):
+    def __missing__(self, token):
+        return -1
+
+
+TERM_OF = Terms(cat=0, dog=1, cow=2)
+LISTS = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=7), min_size=1, max_size=6)
+
+
+def test_read_documents_keeps_known_terms_in_order():
+    texts = ["cat dog cat", "the cow, a cat!", "the of", "", "dog"]
+    read = read_documents(texts, TERM_OF, EMPTY)
+    assert len(read) == 5
+    assert read.starts.tolist() == [0, 3, 5, 6, 7, 8]
+    assert read.terms.tolist() == [0, 1, 0, 2, 0, EMPTY, EMPTY, 1]
+    assert (read.starts.dtype, read.terms.dtype) == (np.int64, np.int32)
+
+
+def test_read_documents_of_nothing_and_of_a_generator():
+    assert len(read_documents([], TERM_OF, EMPTY)) == 0
+    assert len(read_documents((text for text in ["cat", "dog"]), TERM_OF, EMPTY)) == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 254, 255, 256, 257, 600])
+def test_read_documents_never_tells_of_more_than_it_read(count):
+    told = []
+    read_documents(["cat"] * count, TERM_OF, EMPTY, told.append)
+    assert count - 256 < sum(told) <= count
+
+
+@given(LISTS, st.integers(1, 5), st.booleans())
+def test_draw_terms_gives_each_document_its_own_terms(recorded, lists, length, weighted):
+    source = recorded()
+    weights = np.linspace(1, 3, 6) if weighted else None
+    drawn = draw_terms(documents(*lists), length, source, weights)
+    assert (drawn.shape, drawn.dtype) == ((len(lists), length), np.int32)
+    assert all(set(row) <= set(own) for row, own in zip(drawn.tolist(), lists, strict=True))
+    assert source.sizes == [8 * len(lists) * length]  # nothing else decides what is read
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 12, 6), np.full(6, 1e-9)])
+@given(lists=LISTS)
+def test_the_least_and_the_greatest_draw_stay_inside_their_document(weights, lists):
+    ends = [0, (1 << 53) - 1] * len(lists)
+    drawn = draw_terms(documents(*lists), 2, exactly(ends), weights)
+    assert drawn.tolist() == [[own[0], own[-1]] for own in lists]
+
+
+def test_each_occurrence_has_exactly_its_share_of_all_points():
+    """2**12 equally spaced points stand for all: each occurrence gets the same number of them."""
+    lists = [[3, 1, 3, 2], [5], [0, 0, 1, 0, 0, 0, 4, 4]]
+    points = np.arange(1 << 12) << 41
+    drawn = draw_terms(documents(*lists), 1 << 12, exactly(np.tile(points, 3)))
+    for row, own in zip(drawn, lists, strict=True):
+        wanted = np.bincount(own, minlength=6) * ((1 << 12) // len(own))
+        assert np.bincount(row, minlength=6).tolist() == wanted.tolist()
+
+
+def test_each_weighted_occurrence_has_exactly_its_share_of_all_points():
+    weights = np.array([1.0, 4.0, 2.0, 0.5])
+    lists = [[0, 1, 2, 0], [3, 3], [1], [2, 3, 0, 3, 1]]  # weights sum to 8, 1, 4, 8
+    points = np.arange(1 << 12) << 41
+    drawn = draw_terms(documents(*lists), 1 << 12, exactly(np.tile(points, 4)), weights)
+    for row, own in zip(drawn, lists, strict=True):
+        share = np.bincount(own, weights=weights[own], minlength=4) / weights[own].sum()
+        assert np.bincount(row, minlength=4).tolist() == (share * (1 << 12)).tolist()
+
+
+@given(LISTS, st.lists(st.integers(1, 9), min_size=6, max_size=6), st.data())
+def test_draws_are_those_of_the_exact_cumulative_sums(lists, weights, data):
+    twentieths = st.lists(st.integers(0, (1 << 20) - 1), min_size=len(lists), max_size=len(lists))
+    draws = data.draw(twentieths)
+    for used in (None, weights):
+        wanted = []
+        for own, draw in zip(lists, draws, strict=True):
+            masses = [1 if used is None else used[term] for term in own]
+            point, upto = Fraction(draw, 1 << 20) * sum(masses), 0
+            for term, mass in zip(own, masses, strict=True):
+                upto += mass
+                if point < upto:
+                    wanted.append([term])
+                    break
+        source = exactly(np.array(draws, dtype=np.int64) << 33)
+        given_weights = None if used is None else np.array(used, dtype=float)
+        assert draw_terms(documents(*lists), 1, source, given_weights).tolist() == wanted
+
+
+@pytest.mark.parametrize("idf", [None, np.array([1.0, 2.3, 0.7, 5.1, 1.9])])
+def test_draws_follow_theta(idf):
+    lists = [[0, 1, 1, 2], [4, 4, 4, 3, 0, 2, 2]]
+    drawn = draw_terms(documents(*lists), 200_000, entropy.Seeded(11), idf)
+    for row, own in zip(drawn, lists, strict=True):
+        theta = np.bincount(own, minlength=5) * (1.0 if idf is None else idf)
+        seen, present = np.bincount(row, minlength=5), theta > 0
+        assert seen[~present].sum() == 0
+        expected = theta[present] / theta.sum() * row.size
+        assert chisquare(seen[present], expected).pvalue > 1e-6
+
+
+def test_draws_for_one_document_do_not_follow_those_for_another():
+    drawn = draw_terms(documents([0, 1], [0, 1]), 100_000, entropy.Seeded(12))
+    pairs = np.bincount(2 * drawn[0] + drawn[1], minlength=4)
+    assert chisquare(pairs).pvalue > 1e-6
+
+
+@given(LISTS)
+def test_fitted_idf_is_that_of_scikit_learn(lists):
+    counts = csr_matrix([np.bincount(own, minlength=8) for own in lists])
+    wanted = TfidfTransformer(smooth_idf=True).fit(counts).idf_
+    np.testing.assert_allclose(fitted_idf(documents(*lists), 8), wanted, rtol=1e-14)
+
+
+def test_public_idf_rises_with_the_rank():
+    found = public_idf(np.array([0, 1, 99_999]))
+    np.testing.assert_allclose(found, [1, 1 + np.log(2), 1 + np.log(100_000)], rtol=1e-15)

@@ -1,0 +1,118 @@
+"""The compiled loops give the integers of the reference, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from syntf import kernels, reference
+from syntf.arithmetic import GRID, exponential_table
+from syntf.rating import WordRating, bigrams
+
+compiled = pytest.mark.skipif(
+    kernels._compiled is None,
+    reason="the package was installed without a C compiler: install gcc, then pip install again",
+)
+
+
+@st.composite
+def tables(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows, columns = draw(st.integers(1, 7)), draw(st.integers(1, 70))
+    kind = draw(st.sampled_from(["spread", "few", "equal", "peak"]))
+    levels = {
+        "spread": rng.integers(0, GRID + 1, (rows, columns)),
+        "few": rng.choice([0, 1, GRID - 1, GRID], (rows, columns)),
+        "equal": np.full((rows, columns), rng.integers(0, GRID + 1)),
+        "peak": np.where(rng.random((rows, columns)) < 0.1, GRID, 0),
+    }[kind].astype(np.uint16)
+    bits = draw(st.sampled_from([12, 20, 40, 62]))
+    epsilon = draw(st.floats(0.01, 200))
+    table = exponential_table(epsilon, bits - 1 - (columns - 1).bit_length())
+    return levels, table, 1 << bits, rng
+
+
+@compiled
+@settings(max_examples=120, deadline=None)
+@given(tables())
+def test_weights_and_extremes_agree(case):
+    levels, table, total, _ = case
+    weights, sums = kernels.weigh(levels, table, total)
+    expected, expected_sums = reference.weigh(levels, table, total)
+    assert (weights == expected).all()
+    assert (sums == expected_sums).all()
+    bounds = []
+    for module in (kernels, reference):
+        low = np.full(levels.shape[1], total)
+        high = np.zeros(levels.shape[1], dtype=np.int64)
+        found = module.widen(levels, table, total, low, high)
+        assert (found == expected_sums).all()
+        assert (low == expected.min(axis=0)).all()
+        assert (high == expected.max(axis=0)).all()
+        bounds.append((low, high))
+
+
+@compiled
+@settings(max_examples=100, deadline=None)
+@given(tables(), st.sampled_from(["sound", "sum", "low", "high"]))
+def test_draws_and_refusals_agree(case, fault):
+    levels, table, total, rng = case
+    weights, sums = reference.weigh(levels, table, total)
+    low, high = weights.min(axis=0), weights.max(axis=0)
+    counts = rng.integers(0, 9, len(levels))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    points = rng.integers(0, total, starts[-1])
+    points[:2] = [0, total - 1][: len(points)]
+    column = rng.integers(levels.shape[1])
+    if fault == "sum":
+        sums[rng.integers(len(sums))] += 1
+    if fault == "low":
+        low[column] += 1
+    if fault == "high":
+        high[column] -= 1
+    arguments = (levels, table, total, sums, low, high, starts, points)
+    found, expected = kernels.draw(*arguments), reference.draw(*arguments)
+    if fault == "sound":
+        assert (found == expected).all()
+    else:
+        assert found is None
+        assert expected is None
+
+
+@pytest.mark.parametrize("module", [reference, pytest.param(kernels, marks=compiled)])
+def test_draws_are_positions_in_the_cumulative_row(module):
+    levels = np.array([[0, GRID, 7]], dtype=np.uint16)
+    table = exponential_table(3.0, 8)
+    weights, sums = reference.weigh(levels, table, 1 << 12)
+    points = np.arange(1 << 12)
+    drawn = module.draw(
+        levels, table, 1 << 12, sums, weights[0], weights[0], np.array([0, 1 << 12]), points
+    )
+    assert np.bincount(drawn).tolist() == weights[0].tolist()
+    assert (np.diff(drawn) >= 0).all()
+
+
+@compiled
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=30, unique=True),
+    st.integers(1, 300),
+    st.floats(0, 1),
+    st.integers(0, 2**32),
+)
+def test_ratings_agree(words, dimensions, spelling, seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(-127, 128, (len(words), dimensions)).astype(np.int8)
+    vectors[:, 0] |= 1  # no zero vector
+    rating = WordRating(words, vectors, words, vectors, spelling=spelling)
+    rows = rng.integers(0, len(words), 8)
+    fast = rating.levels(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "_compiled", None)
+        assert (rating.levels(rows) == fast).all()
+
+
+def test_bigrams_of_short_long_and_repeating_words():
+    assert bigrams("Banana") == ["an", "ba", "na"]
+    assert bigrams("x") == ["x"]
+    assert len(bigrams("".join(chr(0x4E00 + i) for i in range(2000)))) == 255

@@ -1,0 +1,100 @@
+"""Algorithm 1: every document gives n words, each one draw of the mechanism."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from scipy.stats import chi2
+
+from syntf.composition import Documents, draw_terms
+from syntf.entropy import Seeded
+from syntf.mechanism import ExponentialMechanism
+from syntf.rating import ArrayRating, WithEmptyDocument
+from syntf.synthesis import synthesize
+
+EMPTY = 6
+
+
+@pytest.fixture(scope="module")
+def mechanism():
+    values = np.random.default_rng(5).random((EMPTY, 9))
+    return ExponentialMechanism(WithEmptyDocument(ArrayRating(values)), epsilon=12.0)
+
+
+def documents(*terms):
+    starts = np.cumsum([0, *map(len, terms)])
+    return Documents(starts, np.concatenate(terms).astype(np.int32))
+
+
+def test_every_document_gives_exactly_n_words(mechanism):
+    counts = synthesize(documents([0], [1, 2, 3] * 500, [EMPTY]), mechanism, length=37)
+    assert isinstance(counts, csr_matrix)
+    assert counts.dtype == np.int32
+    assert counts.shape == (3, 9)
+    assert counts.sum(axis=1).ravel().tolist() == [[37, 37, 37]]
+    assert counts.has_canonical_format
+    assert counts.data.min() >= 1
+
+
+def test_it_is_algorithm_one_word_by_word(mechanism):
+    """The same bits, document by document and draw by draw, give the same counts."""
+    docs = documents([0, 1, 1, 5], [2, 2, 3], [EMPTY], [4])
+    counts = synthesize(docs, mechanism, length=25, source=Seeded(1)).toarray()
+
+    source = Seeded(1)
+    drawn = draw_terms(docs, 25, source)
+    raw = source(8 * 4 * 25)
+    expected = np.zeros((4, 9), dtype=int)
+    for document in range(4):
+        for i in range(25):
+            upto = np.cumsum(mechanism.weights(drawn[document, i]))
+            place = 8 * (25 * document + i)
+            point = int.from_bytes(raw[place : place + 8], "little") >> 2
+            expected[document, int((upto <= point).sum())] += 1
+    assert (counts == expected).all()
+
+
+def test_a_document_of_one_word_shows_that_words_row(mechanism):
+    counts = synthesize(documents([3]), mechanism, length=200_000).toarray()[0]
+    expected = mechanism.weights(3) / 2.0**62 * 200_000
+    assert ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 8)
+    other = mechanism.weights(2) / 2.0**62 * 200_000
+    assert ((counts - other) ** 2 / other).sum() > chi2.isf(1e-6, 8)
+
+
+def test_the_empty_document_is_uniform_and_part_of_the_loss(mechanism):
+    """Point 7."""
+    row = mechanism.weights(EMPTY)
+    assert row.max() - row.min() <= 2**15 + 9
+    assert (row >= mechanism.extremes.low).all()
+    assert (row <= mechanism.extremes.high).all()
+    # A table where the uniform row decides the loss: all words avoid output 0.
+    values = np.ones((3, 5))
+    values[:, 0] = 0
+    words = ExponentialMechanism(values, epsilon=6.0)
+    whole = ExponentialMechanism(WithEmptyDocument(ArrayRating(values)), epsilon=6.0)
+    assert words.loss < 1e-9
+    assert whole.loss > 2
+
+
+def test_documents_that_differ_in_everything_use_the_same_entropy(mechanism):
+    """Point 12."""
+    asked = []
+
+    def recording(size):
+        asked.append(size)
+        return Seeded(0)(size)
+
+    shapes = set()
+    for document in ([0], [EMPTY], [1, 2, 3, 4, 5] * 2000):
+        counts = synthesize(documents(document), mechanism, length=40, source=recording)
+        shapes.add((counts.shape, counts.dtype, int(counts.sum())))
+    assert asked == [320, 320] * 3
+    assert len(shapes) == 1
+
+
+def test_weights_change_what_is_drawn_and_nothing_else(mechanism):
+    weights = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    drawn = draw_terms(documents([0, 1, 2]), 500, Seeded(3), weights)
+    assert set(drawn.ravel().tolist()) == {1}
+    counts = synthesize(documents([0, 1, 2]), mechanism, length=50, weights=weights)
+    assert counts.sum() == 50

@@ -1,0 +1,313 @@
+import multiprocessing
+import pickle
+import re
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix, issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from syntf import SynTF, entropy
+from syntf.errors import SyntfError
+from syntf.vectors import WordVectors
+
+ANIMALS, VEHICLES = ["cat", "dog", "horse"], ["car", "train", "bus"]
+WORDS = ANIMALS + VEHICLES
+VECTORS = WordVectors.quantize(
+    WORDS,
+    [[9, 1, 0, 0], [9, 0, 1, 0], [8, 0, 0, 2], [0, 9, 1, 0], [0, 9, 0, 1], [1, 8, 0, 2]],
+)
+TEXTS = ["The cat and the dog", "My train is late", "", "buses, cars", "qwxyz 42"]
+
+
+def same_every_time(size):
+    return np.arange(size, dtype=np.uint8).tobytes()
+
+
+def make(**chosen):
+    return SynTF(**{"vectors": VECTORS, "vocabulary": WORDS, "length": 10, **chosen})
+
+
+class RowsAsTexts(SynTF):
+    """SynTF on the arrays of scikit-learn's checks: each number of a row is a word."""
+
+    def fit(self, X, y=None):
+        return super().fit(self._texts(X, reset=True))
+
+    def transform(self, X):
+        check_is_fitted(self)
+        return super().transform(self._texts(X, reset=False))
+
+    def fit_transform(self, X, y=None):
+        return self.fit(X).transform(X)
+
+    def _texts(self, X, reset):
+        rows = validate_data(self, X, reset=reset).astype(float)
+        return [" ".join(WORDS[int(abs(n) % len(WORDS))] for n in row) for row in rows]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+@parametrize_with_checks(
+    [
+        RowsAsTexts(
+            vectors=VECTORS, vocabulary=WORDS, length=5, spelling=0.0, source=same_every_time
+        )
+    ],
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_estimator_tags_renamed",
+        "check_valid_tag_types",
+        "check_no_attributes_set_in_init",
+        "check_do_not_raise_errors_in_init_or_set_params",
+        "check_parameters_default_constructible",
+        "check_get_params_invariance",
+        "check_set_params",
+        "check_mixin_order",
+        "check_estimators_unfitted",
+        "check_transformers_unfitted",
+    ],
+)
+def test_scikit_learn_checks_that_need_no_array_hold_for_syntf_itself(check):
+    getattr(estimator_checks, check)("SynTF", make())
+
+
+def test_tags_say_that_texts_come_in_and_chance_decides():
+    tags = make().__sklearn_tags__()
+    assert tags.input_tags.string
+    assert not tags.input_tags.two_d_array
+    assert tags.non_deterministic
+    assert tags.requires_fit
+
+
+def test_clone_and_set_params_carry_every_parameter():
+    made = make(epsilon=9.0, morphology="orth", stop_words={"cat"}, weights="tfidf", min_df=3)
+    copied = clone(made)
+    own, other = made.get_params(), copied.get_params()
+    assert (own.pop("vectors").matrix == other.pop("vectors").matrix).all()
+    assert own == other
+    assert made.set_params(length=3, epsilon=5.0).fit(TEXTS).transform(TEXTS).sum() == 15
+    assert made.guarantee_.epsilon == 5.0
+
+
+def test_a_pipeline_tells_topics_apart():
+    texts = ["A cat, a dog, a horse"] * 20 + ["Cars, trains and a bus"] * 20
+    topics = ["animals"] * 20 + ["vehicles"] * 20
+    pipeline = make_pipeline(
+        make(length=50, epsilon=60.0, spelling=0.0), TfidfTransformer(), MultinomialNB()
+    )
+    pipeline.fit(texts, topics)
+    assert pipeline.predict(["dogs", "a horse", "the train", "bus"]).tolist() == [
+        "animals",
+        "animals",
+        "vehicles",
+        "vehicles",
+    ]
+    copied = clone(pipeline).set_params(syntf__length=3)
+    assert copied.fit(texts, topics)[0].transform(texts).sum() == 120
+
+
+def test_transform_gives_csr_of_int32():
+    made = make().fit_transform(TEXTS)
+    assert isinstance(made, csr_matrix)
+    assert issparse(made)
+    assert (made.dtype, made.shape) == (np.int32, (5, 6))
+    assert made.sum(axis=1).ravel().tolist() == [[10] * 5]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "",
+        "cat",
+        b"cat",
+        b"",
+        b"\xff\xfe cat \x80",
+        None,
+        float("nan"),
+        np.float64("nan"),
+        np.datetime64("NaT"),
+        np.str_("cat"),
+        "\x00\ud800",
+        "cat " * 250_000,
+        "c" * 1_000_000,
+        "qwxyz" * 10 + "\u202e",
+    ],
+    ids=lambda document: repr(document)[:20],
+)
+def test_any_document_gives_n_words(document):
+    made = make().fit([document]).transform([document, "dog"])
+    assert made.sum(axis=1).ravel().tolist() == [[10, 10]]
+
+
+def test_bytes_are_the_text_they_encode_and_missing_values_are_empty():
+    made = make(epsilon=1e5, spelling=0.0, length=500).fit([])
+    columns = made.transform([b"The dog", "dogs’".encode(), b"\xff dog \xfe"]).toarray()
+    assert (columns[:, 1] == 500).all()
+    missing = made.transform([None, float("nan"), ""]).toarray()
+    assert (missing > 20).all()  # uniform: 83 of each word, 20 is 7 standard deviations below
+
+
+def test_the_same_texts_twice_give_different_draws():
+    made = make(length=100).fit(TEXTS)
+    assert (made.transform(TEXTS) != made.transform(TEXTS)).nnz > 0
+    assert (made.fit_transform(TEXTS) != made.fit_transform(TEXTS)).nnz > 0
+
+
+def test_a_seeded_source_repeats_itself_and_says_so():
+    first, again, other = (
+        make(length=100, source=entropy.Seeded(seed)).fit_transform(TEXTS) for seed in (1, 1, 2)
+    )
+    assert (first != again).nnz == 0
+    assert (first != other).nnz > 0
+    assert not make(source=entropy.Seeded(1)).fit([]).guarantee_.private
+
+
+@pytest.mark.parametrize("single", ["cat", "", b"cat", np.str_("cat")])
+def test_a_single_text_is_refused(single):
+    with pytest.raises(ValueError, match="put it in a list"):
+        make().fit(single)
+    with pytest.raises(ValueError, match="put it in a list"):
+        make().fit([]).transform(single)
+
+
+@pytest.mark.parametrize(
+    "several",
+    [tuple, np.array, lambda texts: np.array(texts, dtype=object), iter, dict.fromkeys],
+    ids=["tuple", "array", "objects", "iterator", "keys"],
+)
+def test_any_iterable_of_texts_is_taken(several):
+    made = make().fit(several(TEXTS))
+    assert made.transform(several(TEXTS)).shape == (5, 6)
+
+
+def test_a_generator_is_read_by_fit_and_by_transform():
+    made = make(fit_vocabulary=True, vocabulary=None, min_df=1).fit(text for text in TEXTS)
+    assert made.get_feature_names_out().tolist() == ["bus", "car", "cat", "dog", "train"]
+    assert made.transform(text for text in TEXTS).shape == (5, 5)
+
+
+def test_fit_transform_of_a_generator_transforms_all_of_it():
+    assert make().fit_transform(text for text in TEXTS).shape == (5, 6)
+    assert make().fit_transform((text for text in TEXTS), [0, 1, 0, 1, 0]).shape == (5, 6)
+
+
+def test_not_fitted_is_said():
+    for use in (lambda made: made.transform(TEXTS), lambda made: made.get_feature_names_out()):
+        with pytest.raises(NotFittedError):
+            use(make())
+
+
+def test_feature_names_are_the_output_terms_in_order():
+    names = make(vocabulary=["dog", "Car", "qwxyz", "cat"]).fit([]).get_feature_names_out()
+    assert names.dtype == object
+    assert names.tolist() == ["dog", "Car", "cat"]
+
+
+def test_default_feature_names_are_the_public_words(default_synthetic):
+    names = default_synthetic.get_feature_names_out()
+    assert len(names) == 10_000
+    made = default_synthetic.transform(["A cat chased the dog round the garden.", ""])
+    assert made.shape == (2, 10_000)
+    assert made.sum(axis=1).ravel().tolist() == [[150, 150]]
+
+
+def test_a_pickled_synthesizer_is_the_same_mechanism_and_draws_anew():
+    made = make(length=100, weights="tfidf").fit(TEXTS)
+    copied = pickle.loads(pickle.dumps(made))  # noqa: S301
+    assert copied.guarantee_ == made.guarantee_
+    assert copied.get_feature_names_out().tolist() == WORDS
+    assert copied.transform(TEXTS).sum(axis=1).ravel().tolist() == [[100] * 5]
+    assert (copied.transform(TEXTS) != made.transform(TEXTS)).nnz > 0
+
+
+def test_a_pickled_synthesizer_holds_no_text():
+    made = make().fit(["cat qwxyzcanary dog"])
+    made.transform(["cat qwxyzcanary dog"])
+    assert b"qwxyzcanary" not in pickle.dumps(made)
+
+
+def transformed(made):
+    return made.transform(TEXTS).toarray().tolist()
+
+
+@pytest.mark.filterwarnings("ignore")  # a library may warn of fork; what is forked here is ours
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+def test_forked_processes_draw_differently():
+    made = make(length=100).fit(TEXTS)
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        drawn = pool.map(transformed, [made] * 4, chunksize=1)
+    drawn.append(transformed(made))
+    assert all(np.sum(one, axis=1).tolist() == [100] * 5 for one in drawn)
+    assert len({repr(one) for one in drawn}) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        *[("epsilon", bad) for bad in (float("nan"), float("inf"), 0, -1, True)],
+        *[("length", bad) for bad in (0, 1.5, True)],
+        *[("spelling", bad) for bad in (-0.1, float("nan"), 2)],
+        ("weights", "x"),
+        ("morphology", "x"),
+    ],
+)
+def test_a_bad_parameter_fails_in_fit_with_its_value(name, bad):
+    made = make(**{name: bad})  # not here: scikit-learn's rule
+    with pytest.raises(SyntfError, match=f"{name}.*{re.escape(str(bad))}"):
+        made.fit(TEXTS)
+    assert not hasattr(made, "guarantee_")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [1, 2, 3],
+        ["cat", 3],
+        [["cat"], ["dog"]],
+        ["cat", 1.5],
+        np.ones((2, 2)),
+        np.array([["a", "b"], ["c", "d"]]),
+        [np.datetime64("2020-01-01")],
+    ],
+    ids=["ints", "int", "lists", "float", "matrix", "text matrix", "date"],
+)
+def test_what_is_no_text_is_refused_before_any_entropy_is_drawn(recorded, bad):
+    source = recorded()
+    made = make(source=source).fit(TEXTS)
+    for use in (made.transform, made.fit, made.fit_transform):
+        with pytest.raises(ValueError, match="expected texts"):
+            use(bad)
+    assert source.sizes == []
+
+
+def test_a_failed_refit_does_not_pass_for_a_fit_with_the_new_parameters():
+    made = make(epsilon=9.0).fit(TEXTS)
+    with pytest.raises(SyntfError):
+        made.set_params(epsilon=-1).fit(TEXTS)
+    assert made.guarantee_.epsilon == 9.0
+
+
+def test_the_guarantee_follows_the_last_fit():
+    made = make(length=3).fit(TEXTS)
+    made.set_params(length=4)
+    assert made.transform(TEXTS).sum() == 5 * made.guarantee_.length == 15
+    assert made.fit(TEXTS).transform(TEXTS).sum() == 5 * made.guarantee_.length == 20
