@@ -1,16 +1,25 @@
 import io
 import warnings
+from functools import cache as remember
 
 import numpy as np
 import platformdirs
 import pytest
 
-from syntf import SynTF, cache
+from syntf import SynTF, arithmetic, cache
+from syntf import mechanism as mechanisms
 from syntf.errors import TableError
 from syntf.mechanism import ExponentialMechanism, Extremes, table_key
 from syntf.rating import ArrayRating
+from syntf.vectors import WordVectors
 
 EPSILON = 3.0
+
+
+@pytest.fixture(autouse=True)
+def _one_table_of_exponentials(monkeypatch):
+    """The same table, made once: what is tried here hundreds of times is the measuring."""
+    monkeypatch.setattr(mechanisms, "exponential_table", remember(arithmetic.exponential_table))
 
 
 @pytest.fixture
@@ -227,8 +236,6 @@ def test_the_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_pa
 
 
 def test_no_word_of_a_text_is_kept(empty_cache, toy_vectors):
-    from syntf.vectors import WordVectors
-
     canary = "zanzibarcanary"
     matrix = np.vstack([toy_vectors.matrix, np.full((1, 8), 127, dtype=np.int8)])
     vectors = WordVectors([*toy_vectors.words, canary], matrix)

@@ -3,6 +3,7 @@ import json
 import os
 import stat
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -145,7 +146,6 @@ def test_the_readme_of_a_fitted_release_names_what_was_fitted(fitted):
 def test_no_line_of_the_readme_is_long(guarantee):
     text = release.readme(guarantee, 123_456_789, ["document", *guarantee.kept_columns])
     assert max(map(len, text.splitlines())) <= 90
-    assert text.isprintable() or set(text) - set("\n") == {c for c in text if c.isprintable()}
     for column in guarantee.kept_columns:
         assert column in " ".join(text.split())
 
@@ -157,7 +157,7 @@ def test_a_loss_too_large_for_a_factor_is_still_described():
 def test_an_existing_folder_is_refused_and_left_alone(tmp_path):
     write(tmp_path / "out")
     before = contents(tmp_path / "out")
-    with pytest.raises(SyntfError, match="out exists already: .*--force"):
+    with pytest.raises(SyntfError, match=r"out exists already: .*--force"):
         write(tmp_path / "out", guarantee=promise(seeded=True))
     assert contents(tmp_path / "out") == before
     (tmp_path / "empty").mkdir()
@@ -238,7 +238,7 @@ def test_a_parent_that_cannot_be_written_is_refused(tmp_path):
 
 def test_a_target_may_be_relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(release.Path("out"))
+    write(Path("out"))
     assert set(contents(tmp_path / "out")) == FILES
 
 
@@ -253,7 +253,7 @@ def interrupted(*args, **kwargs):
 WRITING = ["syntf.release.save_npz", "polars.DataFrame.write_parquet", "syntf.release.readme"]
 
 
-@pytest.mark.parametrize("place", [*WRITING, "os.fsync", "pathlib.Path.chmod"])
+@pytest.mark.parametrize("place", [*WRITING, "os.fsync", "os.rename"])
 @pytest.mark.parametrize(("fault", "error"), [(full, OSError), (interrupted, KeyboardInterrupt)])
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, place, fault, error):
     monkeypatch.setattr(place, fault)
@@ -262,7 +262,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch, place, fault, er
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("place", [*WRITING, "os.fsync", "pathlib.Path.chmod"])
+@pytest.mark.parametrize("place", [*WRITING, "os.fsync", "os.rename"])
 @pytest.mark.parametrize(("fault", "error"), [(full, OSError), (interrupted, KeyboardInterrupt)])
 def test_a_failure_with_force_leaves_the_old_release(tmp_path, monkeypatch, place, fault, error):
     write(tmp_path / "out")
@@ -278,16 +278,14 @@ def test_a_failure_with_force_leaves_the_old_release(tmp_path, monkeypatch, plac
 def test_a_failure_to_put_the_new_release_in_place_restores_the_old(tmp_path, monkeypatch, fault):
     write(tmp_path / "out")
     before = contents(tmp_path / "out")
-    rename = release.Path.rename
+    rename = os.rename
 
-    def second_fails(path, target):
-        # The draft holds the new guarantee; moving it to the target is what fails.
-        files = contents(path)
-        if b'"private": false' in files["guarantee.json"]:
+    def no_new_one(path, target):
+        if b'"private": false' in contents(Path(path))["guarantee.json"]:
             fault()
-        return rename(path, target)
+        rename(path, target)
 
-    monkeypatch.setattr(release.Path, "rename", second_fails)
+    monkeypatch.setattr("os.rename", no_new_one)
     with pytest.raises((OSError, KeyboardInterrupt)):
         write(tmp_path / "out", guarantee=promise(seeded=True), force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
@@ -306,9 +304,7 @@ def test_a_parquet_that_polars_cannot_write_leaves_nothing(tmp_path, monkeypatch
 
 def test_nothing_is_at_the_target_until_all_is_written(tmp_path, monkeypatch):
     seen = []
-    monkeypatch.setattr(
-        "os.fsync", lambda number: seen.append((tmp_path / "out").exists()), raising=True
-    )
+    monkeypatch.setattr("os.fsync", lambda number: seen.append((tmp_path / "out").exists()))
     write(tmp_path / "out")
     assert len(seen) >= len(FILES)
     assert not any(seen[: len(FILES)])

@@ -1,0 +1,50 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer:
+#   make demo    make test
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml setup.py src/syntf/_kernels.c
+
+.PHONY: demo test lint wheel bench data clean
+
+demo: $(VENV)/installed
+	@rm -rf demo && mkdir demo
+	@$(BIN)/syntf example demo/example.csv
+	@$(BIN)/syntf anonymize demo/example.csv --text text --keep topic --shuffle --out demo/release
+
+test: $(VENV)/tested
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+wheel: $(VENV)/tested
+	$(BIN)/python -m build --wheel
+
+# make bench GLOVE=glove.6B.100d.txt [NEWSGROUPS=data-home]
+bench: $(VENV)/tested
+	$(BIN)/python benchmarks/newsgroups.py $(GLOVE) $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS))
+
+# make data GLOVE=glove.6B.100d.txt: the embedded table and vocabulary, made again
+data: $(VENV)/tested
+	$(BIN)/python tools/build_data.py $(GLOVE)
+
+clean:
+	rm -rf $(VENV) build dist demo src/*.egg-info src/syntf/*.so
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "syntf needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created $(SOURCES)
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/tested: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
