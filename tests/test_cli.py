@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import click
 import numpy as np
@@ -113,13 +114,11 @@ def documents(folder="out"):
 
 
 def guarantee(folder="out"):
-    with open(f"{folder}/guarantee.json", encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads(Path(folder, "guarantee.json").read_text(encoding="utf-8"))
 
 
 def readme(folder="out"):
-    with open(f"{folder}/README.txt", encoding="utf-8") as file:
-        return " ".join(file.read().split())
+    return " ".join(Path(folder, "README.txt").read_text(encoding="utf-8").split())
 
 
 # Every command
@@ -149,7 +148,7 @@ def test_help_of_every_command_fits_88_columns(capsys, monkeypatch, command, opt
     monkeypatch.setenv("COLUMNS", "200")
     code, out, err = call(capsys, monkeypatch, *command, option)
     assert (code, err) == (0, "")
-    assert out.startswith(" ".join(["Usage: syntf", *command]))
+    assert re.match(" ".join(["Usage: .*", *command, r"\["]), out)
     assert max(map(len, out.splitlines())) <= 88
 
 
@@ -189,7 +188,7 @@ def test_help_imports_nothing_heavy(arguments):
 def test_a_group_alone_shows_its_help(capsys, monkeypatch, command):
     code, out, err = call(capsys, monkeypatch, *command)
     assert (code, err) == (2, "")
-    assert out.startswith(" ".join(["Usage: syntf", *command]))
+    assert re.match(" ".join(["Usage: .*", *command, r"\["]), out)
 
 
 # anonymize: what is released
@@ -229,7 +228,7 @@ def likely(*more):
 
 def seen_kinds():
     found = counts().toarray()
-    terms = open("out/vocabulary.txt", encoding="utf-8").read().split()
+    terms = Path("out/vocabulary.txt").read_text(encoding="utf-8").split()
     assert (found.sum(axis=1) == 50).all()
     assert (found.max(axis=1) >= 45).all()
     return [terms[i] for i in found.argmax(axis=1)]
@@ -470,11 +469,13 @@ def test_tfidf_weighs_and_a_fitted_idf_is_marked(place, syntf):
 
 
 def test_numbers_are_left_out_unless_kept(place, syntf):
-    (place / "terms.txt").write_text("train\nseven\n")
-    (place / "texts.csv").write_text("text\nseven train\n")
-    syntf(*anonymize(*likely(), out="out"))
+    (place / "vectors.txt").write_text("train 1 0\n1990 0 1\n")
+    (place / "terms.txt").write_text("train\n1990\n")
+    (place / "texts.csv").write_text("text\n1990 train\n")
+    syntf(*anonymize("--vectors", "vectors.txt", *likely()))
     assert counts().toarray()[0, 0] >= 45
-    syntf(*anonymize(*likely("--keep-numbers", "--length", 400), out="with"))
+    options = likely("--keep-numbers", "--length", 400)
+    syntf(*anonymize("--vectors", "vectors.txt", *options, out="with"))
     assert 100 < counts("with").toarray()[0, 1] < 300
 
 
@@ -497,10 +498,10 @@ def test_quiet_prints_nothing(place, capsys, monkeypatch):
 
 def test_paths_and_columns_are_printed_as_they_are(place, syntf):
     pl.DataFrame({"text": ["cat"], "[red]": ["x"], ":dog:": ["y"]}).write_csv("texts.csv")
-    out = syntf(*anonymize("--keep", "[red]", ":dog:", out="[bold]:cat:[/x]"))
+    out = syntf(*anonymize("--keep", "[red]", ":dog:", out="[bold]:cat:[x]"))
     assert "outside the guarantee: columns [red], :dog:." in out
-    assert "Release written to [bold]:cat:[/x]" in out
-    assert (place / "[bold]:cat:[/x]" / "README.txt").is_file()
+    assert "Release written to [bold]:cat:[x]" in out
+    assert (place / "[bold]:cat:[x]" / "README.txt").is_file()
 
 
 def test_force_replaces_a_release_and_nothing_else(place, syntf, refused):
@@ -636,8 +637,8 @@ def test_what_stops_a_run_is_told_in_one_line(place, capsys, monkeypatch, error,
     monkeypatch.setattr(Anonymizer, "anonymize", stop)
     found, out, err = call(capsys, monkeypatch, *anonymize())
     assert (found, out) == (code, "")
-    assert_one_line(err)
-    assert err.startswith(f"syntf: {said}")
+    assert_one_line(err.lstrip("\n"))  # after ^C, the line begins anew
+    assert err.lstrip("\n").startswith(f"syntf: {said}")
     assert sorted(os.listdir(place)) == ["terms.txt", "texts.csv"]
 
 
@@ -664,22 +665,24 @@ def test_a_full_disk_leaves_no_release_or_the_old_one(place, syntf, large, force
     noise = np.random.default_rng(1)
     keys = [noise.bytes(300).hex() for _ in range(400)] if "doc" in large else ["x"] * 400
     pl.DataFrame({"text": ["cat train"] * 400, "key": keys}).write_csv("texts.csv")
-    syntf(*anonymize("--keep", "key", "--length", 30, "--insecure-seed", 1))
-    sizes = {name: (place / "out" / name).stat().st_size for name in FILES}
-    limit = sizes[large] // 2
-    assert all(limit > size for name, size in sizes.items() if name != large)
-    before = {path.name: path.read_bytes() for path in (place / "out").iterdir()}
-    if not force:
-        (place / "out").rename(place.parent / "elsewhere")
+    options = ["--keep", "key", "--length", 30, "--epsilon", 1]
+    syntf(*anonymize(*options))
+    old = place / "out"
+    sizes = {path.name: path.stat().st_size for path in old.iterdir()}
+    limit = sizes.pop(large) // 2
+    assert limit > max(sizes.values())
+    if force:
+        options.append("--force")
+    else:
+        old = old.rename(place.parent / "elsewhere")
+    before = {path.name: path.read_bytes() for path in old.iterdir()}
     listing = sorted(os.listdir(place))
-    arguments = anonymize("--keep", "key", "--length", 30, *["--force"] * force)
-    done = process(*arguments, preexec_fn=limited(limit), cwd=place)
+    done = process(*anonymize(*options), preexec_fn=limited(limit), cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     assert_one_line(done.stderr)
     assert "File too large" in done.stderr
     assert sorted(os.listdir(place)) == listing
-    if force:
-        assert {path.name: path.read_bytes() for path in (place / "out").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in old.iterdir()} == before
 
 
 @posix
@@ -709,7 +712,7 @@ def test_an_interrupt_while_writing_leaves_nothing(place):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert err == "syntf: interrupted; no release was written\n"
+    assert err.lstrip("\n") == "syntf: interrupted; no release was written\n"
     assert sorted(os.listdir(place)) == ["terms.txt", "texts.csv"]
 
 

@@ -6,7 +6,7 @@ from math import nextafter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syntf
@@ -65,6 +65,7 @@ def test_the_record_reads_the_same_as_json_dict_and_items(make):
         guarantee.private = True
 
 
+@settings(max_examples=40)
 @given(st.floats(0.01, 300), st.floats(0, 1))
 def test_tight_is_at_most_improved_is_at_most_standard(toy_vectors, toy_words, epsilon, spelling):
     made = SynTF(vectors=toy_vectors, vocabulary=toy_words, epsilon=epsilon, spelling=spelling)

@@ -292,16 +292,6 @@ def test_a_failure_to_put_the_new_release_in_place_restores_the_old(tmp_path, mo
     assert contents(tmp_path / "out") == before
 
 
-def test_a_parquet_that_polars_cannot_write_leaves_nothing(tmp_path, monkeypatch):
-    def broken(*args, **kwargs):
-        raise pl.exceptions.ComputeError("underlying IO error: No space left on device")
-
-    monkeypatch.setattr("polars.DataFrame.write_parquet", broken)
-    with pytest.raises((SyntfError, OSError)):  # errors that the command line can tell in a line
-        write(tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_nothing_is_at_the_target_until_all_is_written(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("os.fsync", lambda number: seen.append((tmp_path / "out").exists()))

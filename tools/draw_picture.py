@@ -31,7 +31,7 @@ def heading(axes: Axes, title: str, note: str) -> None:
 
 
 def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -> None:
-    places = -np.arange(len(names))
+    places = [-float(i) for i in range(len(names))]
     axes.barh(places, values, color=HUE, height=0.62)
     axes.set_xlim(0, max(values) * 1.5)
     for place, name, value, label in zip(places, names, values, labels, strict=True):

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { GRID = 65535, COUNTS = 512 }; /* arithmetic.GRID; columns of the penalty table */
+
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 #define FAST __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
 #else
@@ -22,13 +24,13 @@
 /* reference.rate: level of cosine minus spelling penalty, clipped at 0, for one input word */
 FAST static void rate_row(const float *restrict dot, float scale_in, const float *restrict scale_out,
                           const uint8_t *restrict shared, const uint16_t *restrict penalty_of_shared,
-                          const uint8_t *restrict count_out, Py_ssize_t width, Py_ssize_t counts,
+                          const uint8_t *restrict count_out, Py_ssize_t width,
                           uint16_t *restrict out)
 {
     for (Py_ssize_t w = 0; w < width; w++) {
         float scale = scale_in * scale_out[w];
         int32_t level = (int32_t)rintf(dot[w] * scale);
-        level -= penalty_of_shared[shared[w] * counts + count_out[w]];
+        level -= penalty_of_shared[shared[w] * COUNTS + count_out[w]];
         out[w] = (uint16_t)(level > 0 ? level : 0);
     }
 }
@@ -45,13 +47,14 @@ FAST static int64_t weigh_row(const uint16_t *restrict levels, const int64_t *re
 {
     int64_t sum = 0, used = 0;
     uint16_t top = 0;
+    for (Py_ssize_t w = 0; w < width; w++)
+        top = levels[w] > top ? levels[w] : top;
+    const int64_t *from_top = table + (GRID - top);
     for (Py_ssize_t w = 0; w < width; w++) {
-        int64_t value = table[levels[w]];
+        int64_t value = from_top[levels[w]];
         weights[w] = value;
         sum += value;
     }
-    for (Py_ssize_t w = 0; w < width; w++)
-        top = levels[w] > top ? levels[w] : top;
     double scale = (double)total * (1 - 1.0 / ((int64_t)1 << 48)) / (double)sum;
     for (Py_ssize_t w = 0; w < width; w++) {
         int64_t value = (int64_t)((double)weights[w] * scale);
@@ -138,7 +141,7 @@ static PyObject *rate(PyObject *self, PyObject *args)
     READ(int64_t, ptr, 3) READ(int64_t, ids, 4) READ(uint8_t, has_bigram, 5)
     READ(uint8_t, count_in, 6) READ(uint8_t, count_out, 7)
     READ(uint16_t, penalty, 8) WRITE(uint16_t, out, 9)
-    Py_ssize_t rows = LENGTH(1, float), width = LENGTH(2, float), counts = 512;
+    Py_ssize_t rows = LENGTH(1, float), width = LENGTH(2, float);
     uint8_t *shared = malloc((size_t)width + 1);
     if (!shared) { release(&held); return PyErr_NoMemory(); }
     Py_BEGIN_ALLOW_THREADS
@@ -147,7 +150,7 @@ static PyObject *rate(PyObject *self, PyObject *args)
         for (int64_t i = ptr[r]; i < ptr[r + 1]; i++)
             add_row(shared, has_bigram + ids[i] * width, width);
         rate_row(dot + r * width, scale_in[r], scale_out, shared, penalty + count_in[r], count_out,
-                 width, counts, out + r * width);
+                 width, out + r * width);
     }
     Py_END_ALLOW_THREADS
     free(shared);

@@ -70,16 +70,15 @@ class Analyzer:
         if word[-2:] in ("'s", "'S"):
             word = word[:-2]
         low = word.lower()
-        if not self.numbers and (_NUMBER.fullmatch(low) or low in _NUMBER_WORDS):
-            return ()
-        if low in self.stop_words:
+        number = bool(_NUMBER.fullmatch(low)) or low in _NUMBER_WORDS
+        if not self.numbers if number else low in self.stop_words:
             return ()
         if self.morphology == "lower":
             return (low,)
         if self.morphology == "orth":
             return (word, low)
         lemma = lemmatize(low)
-        return () if lemma in self.stop_words else (lemma, low)
+        return () if lemma in self.stop_words and not number else (lemma, low)
 
 
 def lemmatize(word: str) -> str:

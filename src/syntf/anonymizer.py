@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix, vstack
 
 from syntf import __version__, bounds, cache, entropy
 from syntf.analysis import Analyzer, Morphology
-from syntf.arithmetic import positive
+from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
 from syntf.composition import fitted_idf, public_idf, read_documents
 from syntf.errors import SyntfError
@@ -69,6 +69,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
+        fraction("spelling", self.spelling)
         if self.loss is not None:
             positive("loss", self.loss)
         for name, value in (("length", self.length), ("min_df", self.min_df)):
@@ -172,8 +173,8 @@ class Anonymizer:
         return Guarantee(
             mechanism=SCHEME,
             epsilon=mechanism.epsilon,
-            spelling=settings.spelling,
-            length=settings.length,
+            spelling=float(settings.spelling),
+            length=int(settings.length),
             morphology=settings.morphology,
             weights=settings.weights,
             vocabulary_size=size,

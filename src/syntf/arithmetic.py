@@ -30,12 +30,21 @@ def positive(name: str, value: object) -> float:
     return float(value)
 
 
-def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
-    """The weights of all levels: ``2**bits * exp(epsilon/2 * (level/GRID - 1))``, at least 1.
+def fraction(name: str, value: object) -> float:
+    """`value` as a float, refused unless it is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise SyntfError(f"{name} must be a number in [0, 1], not {value!r}")
+    return float(value)
 
-    Rounded to the nearest integer from 160-bit fixed-point factors: with
-    GRID - level = 256 i + j, the exponential is the product of one of 256 coarse
-    and one of 256 fine factors, each a correctly rounded 60-digit exponential.
+
+def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
+    """The weights by level below the best: ``2**bits * exp(-epsilon/2 * d/GRID)``, at least 1.
+
+    ``table[GRID - d]`` is that of d levels below.
+
+    Rounded to the nearest integer from 160-bit fixed-point factors: with d = 256 i + j, the
+    exponential is the product of one of 256 coarse and one of 256 fine factors, each a
+    correctly rounded 60-digit exponential.
     """
     step = _EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
     one = Decimal(1 << _FIXED)
@@ -62,7 +71,7 @@ def log_up(ratio: Fraction) -> float:
 
 def times_up(value: float, count: int) -> float:
     """`count` times `value`, never rounded below the truth."""
-    return _float_up(_EXACT.multiply(Decimal(value), Decimal(count)))
+    return _float_up(_EXACT.multiply(Decimal(value), Decimal(int(count))))
 
 
 def _float_up(value: Decimal) -> float:

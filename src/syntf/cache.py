@@ -7,7 +7,7 @@ an entry that is wrong all the same can make a run fail, never a loss wrong: see
 
 import os
 import tempfile
-import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,8 @@ import platformdirs
 
 from syntf.mechanism import ExponentialMechanism, Extremes, Progress, table_key
 from syntf.rating import Rating
+
+_CHECK = sha256().digest_size
 
 
 def folder() -> Path:
@@ -26,7 +28,7 @@ def mechanism(
     rating: Rating, epsilon: float, progress: Progress | None = None
 ) -> ExponentialMechanism:
     """The mechanism for a rating, measured now unless it was before."""
-    path = folder() / f"{table_key(rating, epsilon)}.npz"
+    path = folder() / f"{table_key(rating, epsilon)}.table"
     known = _read(path, rating.shape)
     made = ExponentialMechanism(rating, epsilon=epsilon, extremes=known, progress=progress)
     if known is None:
@@ -36,29 +38,39 @@ def mechanism(
 
 def clear() -> int:
     """Forget all measurements; returns how many there were."""
-    entries = [path for path in folder().glob("*.npz") if len(path.stem) == 64]
+    entries = [path for path in folder().glob("*.table") if len(path.stem) == 64]
     for path in entries:
         path.unlink(missing_ok=True)
     return len(entries)
 
 
 def _read(path: Path, shape: tuple[int, int]) -> Extremes | None:
+    """What :func:`_write` wrote for a table of this shape; None for anything else."""
+    rows, columns = shape
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            found = Extremes(stored["sums"], stored["low"], stored["high"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raw = path.read_bytes()
+    except OSError:
         return None
-    shapes = [array.shape for array in (found.sums, found.low, found.high)]
-    whole = shapes == [(shape[0],), (shape[1],), (shape[1],)]
-    return found if whole and all(a.dtype == np.int64 for a in vars(found).values()) else None
+    numbers = raw[_CHECK:]
+    if len(numbers) != 8 * (rows + 2 * columns) or raw[:_CHECK] != sha256(numbers).digest():
+        return None
+    values = np.frombuffer(numbers, dtype="<i8").astype(np.int64)
+    return Extremes(*np.split(values, [rows, rows + columns]))
 
 
 def _write(path: Path, extremes: Extremes) -> None:
-    """Whole or not at all; a cache that cannot be written is no reason to stop."""
+    """A checksum, then all numbers; whole or not at all.
+
+    A cache that cannot be written is no reason to stop.
+    """
+    numbers = np.concatenate(list(vars(extremes).values())).astype("<i8").tobytes()
+    draft = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            np.savez(file, **vars(extremes))
-        os.replace(file.name, path)
+            draft = file.name
+            file.write(sha256(numbers).digest() + numbers)
+        os.replace(draft, path)
     except OSError:
-        pass
+        if draft is not None:
+            Path(draft).unlink(missing_ok=True)

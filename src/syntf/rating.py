@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf import kernels
-from syntf.arithmetic import GRID
+from syntf.arithmetic import GRID, fraction
 from syntf.errors import SyntfError
 from syntf.reference import MOST_BIGRAMS, Levels
 
@@ -95,8 +95,7 @@ class WordRating:
         *,
         spelling: float,
     ) -> None:
-        if isinstance(spelling, bool) or not 0 <= spelling <= 1:
-            raise SyntfError(f"spelling must be a number in [0, 1], not {spelling!r}")
+        spelling = fraction("spelling", spelling)
         if vectors_in.shape[1] != vectors_out.shape[1] or vectors_in.shape[1] > EXACT_DIMENSIONS:
             raise SyntfError(
                 f"vectors must have one common number of dimensions, at most {EXACT_DIMENSIONS}; "

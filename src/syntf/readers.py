@@ -6,8 +6,11 @@ UTF-8 are replaced, never refused: one bad document must not stop, or mark, a re
 
 import io
 import json
+import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -29,9 +32,14 @@ def read(path: str | Path) -> pl.DataFrame:
         )
     try:
         frame = reader(source)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise SyntfError(f"cannot read {source}: {reason}") from error
+    except OSError as error:
+        raise SyntfError(f"cannot read {source}: {error.strerror}") from error
+    except pl.exceptions.PolarsError as error:
+        # The library's own message may quote a text: it is not passed on.
+        raise SyntfError(
+            f"cannot read {source}: it is not well-formed; look for an unclosed quote, a row with "
+            "too many fields, or values of mixed types"
+        ) from error
     if not frame.height:
         raise SyntfError(f"{source} holds no rows")
     return frame
@@ -43,9 +51,12 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
     values = frame[column]
     if values.dtype == pl.Binary:
         return [(value or b"").decode("utf-8", "replace") for value in values.to_list()]
-    if values.dtype.is_nested():
-        raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
-    return values.cast(pl.String).fill_null("").to_list()
+    try:
+        if not values.dtype.is_nested():
+            return values.cast(pl.String).fill_null("").to_list()
+    except pl.exceptions.PolarsError:
+        pass  # no text form, as for durations
+    raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
 
 
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
@@ -58,22 +69,26 @@ def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
 
 def _separated(separator: str) -> Callable[[Path], pl.DataFrame]:
     def read_separated(source: Path) -> pl.DataFrame:
-        if not source.stat().st_size:
+        raw = source.read_bytes()
+        if not raw:
             raise SyntfError(f"{source} is empty")
         # As strings, all columns: what is kept is kept as it is, an id 007 too.
-        return pl.read_csv(source, separator=separator, infer_schema=False, encoding="utf8-lossy")
+        return pl.read_csv(
+            io.BytesIO(raw), separator=separator, infer_schema=False, encoding="utf8-lossy"
+        )
 
     return read_separated
 
 
 def _json_lines(source: Path) -> pl.DataFrame:
     rows = []
-    for number, line in enumerate(source.read_bytes().split(b"\n"), start=1):
+    raw = source.read_bytes().removeprefix(BOM_UTF8)
+    for number, line in enumerate(raw.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line.decode("utf-8", "replace"))
-        except ValueError:
+            row = json.loads(line.decode("utf-8", "replace"), object_hook=_whole_characters)
+        except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
             raise SyntfError(f"{source}: line {number} is not a JSON object")
@@ -83,16 +98,31 @@ def _json_lines(source: Path) -> pl.DataFrame:
     return pl.from_dicts(rows, infer_schema_length=None, strict=False)
 
 
+def _whole_characters(row: dict[str, Any]) -> dict[str, Any]:
+    """Replace lone surrogates, which JSON can spell and no file can hold."""
+    return {_encodable(key): _encodable(value) for key, value in row.items()}
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return value
+
+
 def _folder(source: Path) -> pl.DataFrame:
     paths = sorted(path for path in source.rglob("*") if path.is_file())
     if not paths:
         raise SyntfError(f"the folder {source} holds no files")
     return pl.DataFrame(
         {
-            "path": [path.relative_to(source).as_posix() for path in paths],
+            "path": [_name(path.relative_to(source)) for path in paths],
             "text": [path.read_bytes().decode("utf-8", "replace") for path in paths],
         }
     )
+
+
+def _name(path: Path) -> str:
+    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 
 def _parquet(source: Path) -> pl.DataFrame:

@@ -9,6 +9,8 @@ of floats is ever rounded.
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.arithmetic import GRID
+
 Levels = NDArray[np.uint16]
 Weights = NDArray[np.int64]
 
@@ -44,17 +46,19 @@ def rate(
 def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]:
     """Rows of integer weights that sum to `total`, and the rows' sums before scaling.
 
-    Each weight is ``floor(table[level] * scale)`` with one scale a row, a hair
-    below total/sum so that the floors never exceed the total; what is left over
-    (below 2**-47 of the total, plus one a column) goes to the row's best output.
-    As total/sum >= 2, a weight is never below ``table[level]``, hence never 0.
+    ``table[GRID - d]`` is the weight of an output d levels below the row's best. Each weight
+    is the floor of that times one scale a row, a hair below total/sum so that the floors
+    never exceed the total; what is left over (below 2**-47 of the total, plus one a column)
+    goes to the row's first best output. As total/sum is about 2 or more, a weight is never
+    below the table's, hence never 0.
     """
-    unscaled = table[levels]
+    best = levels.argmax(axis=1)
+    rows = np.arange(len(levels))
+    unscaled = table[levels + (GRID - levels[rows, best])[:, None]]
     sums = unscaled.sum(axis=1)
     scale = scales(sums, total)
     weights = (unscaled * scale[:, None]).astype(np.int64)
-    best = levels.argmax(axis=1)
-    weights[np.arange(len(levels)), best] += total - weights.sum(axis=1)
+    weights[rows, best] += total - weights.sum(axis=1)
     return weights, sums
 
 

@@ -1,5 +1,6 @@
 """A release: a folder for the person who receives it, written whole or not at all."""
 
+import io
 import os
 import shutil
 import tempfile
@@ -7,7 +8,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,6 @@ from scipy.sparse import csr_matrix, save_npz
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
 
-_ITEM: Any = {"initial_indent": "  * ", "subsequent_indent": "    "}
 FILES = ("vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt")
 
 
@@ -50,7 +49,9 @@ def write(
     with _whole(folder, force=force) as draft:
         save_npz(draft / "vectors.npz", counts)
         (draft / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-        documents.write_parquet(draft / "documents.parquet")
+        parquet = io.BytesIO()  # so that a full disk is an OSError here too
+        documents.write_parquet(parquet)
+        (draft / "documents.parquet").write_bytes(parquet.getvalue())
         (draft / "README.txt").write_text(
             readme(guarantee, documents.height, documents.columns), encoding="utf-8"
         )
@@ -69,15 +70,24 @@ def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
                 os.fsync(file.fileno())
         draft.chmod(0o777 & ~_umask())
         if folder.exists():
-            old = draft.with_name(draft.name + "-old")
-            folder.rename(old)
-            draft.rename(folder)
-            shutil.rmtree(old)
+            _replace(folder, draft)
         else:
             draft.rename(folder)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
+
+
+def _replace(folder: Path, draft: Path) -> None:
+    """Put the draft in the place of an old release, or leave the old one there."""
+    old = draft.with_name(draft.name + "-old")
+    folder.rename(old)
+    try:
+        draft.rename(folder)
+    except BaseException:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _is_release(folder: Path) -> bool:
@@ -95,7 +105,7 @@ def readme(guarantee: Guarantee, documents: int, columns: Sequence[str]) -> str:
     """What this is, for the person who receives it."""
     odds = np.exp(min(guarantee.loss_per_word.tight, 700.0))
     caveats = guarantee.caveats or ["Nothing but the counts is released here."]
-    notes = "".join(textwrap.fill(caveat, 84, **_ITEM) + "\n" for caveat in caveats)
+    notes = "".join(_wrapped("  * ", caveat) + "\n" for caveat in caveats)
     headline = (
         "differentially private"
         if guarantee.private
@@ -113,7 +123,7 @@ of similar meaning; what you have are the counts of those words. The release is
 Files
   vectors.npz        counts, documents x terms (scipy.sparse.load_npz)
   vocabulary.txt     the term of each column, one a line
-  documents.parquet  one row a document: {", ".join(columns)}
+{_wrapped("  documents.parquet  ", "one row a document: " + ", ".join(columns))}
   guarantee.json     the guarantee and all parameters, for programs
 
 What the guarantee says
@@ -134,3 +144,7 @@ What it does not say
 
 Table digest  {guarantee.digest}
 """
+
+
+def _wrapped(start: str, text: str) -> str:
+    return textwrap.fill(text, 84, initial_indent=start, subsequent_indent=" " * len(start))

@@ -1,6 +1,7 @@
 """`syntf anonymize`: a file of texts in, a release out."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from syntf.anonymizer import Anonymizer, Settings
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
+
+NUMBER = "document"
+"""The column that numbers the rows of a release, where no id does."""
 
 
 def settings(**options: Any) -> Settings:
@@ -39,6 +43,8 @@ def run(
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in kept:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
+    if id is None and NUMBER in kept:
+        raise SyntfError(f"a column {NUMBER!r} numbers the rows: keep yours with --id {NUMBER}")
     release.check_target(out, force=force)
     frame = readers.read(input)
     readers.require(frame, [text, *kept])
@@ -53,11 +59,12 @@ def run(
     guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle, seeded=seed is not None)
     documents = frame.select(kept)
     if id is None:
-        row = pl.Series("document", range(frame.height), dtype=pl.Int64)
+        row = pl.Series(NUMBER, range(frame.height), dtype=pl.Int64)
         documents = pl.DataFrame([row, *documents.get_columns()])
     release.write(out, counts, anonymizer.vocabulary.outputs, documents, guarantee, force=force)
     if not quiet:
-        summarize(guarantee, frame.height, anonymizer.vocabulary.dropped, out)
+        with suppress(OSError):  # the release stands, whether its summary can be shown or not
+            summarize(guarantee, frame.height, anonymizer.vocabulary.dropped, out)
 
 
 def summarize(guarantee: Guarantee, documents: int, dropped: int, out: Path) -> None:

@@ -266,7 +266,7 @@ def spread(arguments: list[str]) -> list[str]:
 def main() -> None:
     """Run the command; every problem a person can mend is one line and exit code 2."""
     try:
-        code = app(spread(sys.argv[1:]), standalone_mode=False) or 0
+        code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         code = 2

@@ -1,5 +1,7 @@
 """What the commands share: a console for results, progress on the error stream."""
 
+import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,7 +19,11 @@ from rich.text import Text
 
 from syntf.stages import Advance, Stages, silent
 
-out = Console(highlight=False)
+for stream in (sys.stdout, sys.stderr):
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")  # ε and █ on a terminal that lacks them
+
+out = Console(highlight=False, emoji=False)
 
 
 class RateColumn(ProgressColumn):

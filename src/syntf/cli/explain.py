@@ -45,14 +45,15 @@ def _show(
     outputs = list(anonymizer.vocabulary.outputs)
     own = anonymizer.vocabulary.inputs[term]
     stays = f"{chances[outputs.index(own)]:.2%}" if own in outputs else "never (not an output)"
-    taken = "" if own == word else f", read as {own}"
+    taken = "" if own == word else f", read as {escape(own)}"
     console.out.print(f"[bold]{escape(word)}[/]{taken}: stays itself {stays}")
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
     for index in np.argsort(-chances, kind="stable")[:top]:
         bar = "█" * round(40 * chances[index] / chances.max())
-        table.add_row(outputs[index], f"{chances[index]:.2%}", bar)
-    shown = np.sort(chances)[::-1][:top].sum()
-    table.add_row(f"any of {len(outputs) - top:,} others", f"{max(0.0, 1 - shown):.2%}")
+        table.add_row(escape(outputs[index]), f"{chances[index]:.2%}", bar)
+    if top < len(outputs):
+        others = np.sort(chances)[: len(outputs) - top].sum()
+        table.add_row(f"any of {len(outputs) - top:,} others", f"{others:.2%}")
     console.out.print(table)
 
 
