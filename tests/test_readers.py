@@ -310,7 +310,7 @@ def test_a_broken_file_is_one_line_that_repeats_nothing_of_its_texts(tmp_path, n
 
 
 def test_a_row_with_too_many_fields_is_refused(tmp_path):
-    assert "more fields" in refusal(put(tmp_path, "a.csv", b"id,text\n1,a\n2,b,c\n"))
+    assert "too many fields" in refusal(put(tmp_path, "a.csv", b"id,text\n1,a\n2,b,c\n"))
 
 
 def test_a_truncated_parquet_is_refused(tmp_path):

@@ -51,6 +51,8 @@ class Analyzer:
     ) -> None:
         if morphology not in get_args(Morphology):
             raise SyntfError(f"morphology must be lemma, lower or orth, not {morphology!r}")
+        if isinstance(stop_words, str):
+            raise SyntfError(f"stop_words must be a set of words, not the string {stop_words!r}")
         self.morphology = morphology
         self.stop_words = english_stop_words() if stop_words is None else frozenset(stop_words)
         self.numbers = numbers

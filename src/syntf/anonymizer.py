@@ -6,9 +6,10 @@ its outputs.
 """
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +95,7 @@ class Anonymizer:
     analyzer: Analyzer
     vocabulary: Vocabulary
     mechanism: ExponentialMechanism
-    weights: NDArray[np.float64] | None
-    _term_of: Remembered[int] = field(repr=False)
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def build(
@@ -125,15 +125,14 @@ class Anonymizer:
             mechanism = measure(settings.epsilon)
         else:
             mechanism = epsilon_for_loss(settings.loss, measure)
-        number = {term: i for i, term in enumerate(vocabulary.inputs)}
-        term = first_known(analyzer, number.__contains__)
-        made = cls(
-            settings, analyzer, vocabulary, mechanism, None,
-            Remembered(lambda token: number.get(term(token), -1)),
-        )  # fmt: skip
+        made = cls(settings, analyzer, vocabulary, mechanism)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the tokens remembered, which are those of the texts."""
+        return {name: value for name, value in vars(self).items() if name != "_term_of"}
 
     def anonymize(
         self,
@@ -199,6 +198,12 @@ class Anonymizer:
         """The input that a word counts as; None if it is left out."""
         number = self._term_of[word]
         return number if number >= 0 else None
+
+    @cached_property
+    def _term_of(self) -> Remembered[int]:
+        number = {term: i for i, term in enumerate(self.vocabulary.inputs)}
+        term = first_known(self.analyzer, number.__contains__)
+        return Remembered(lambda token: number.get(term(token), -1))
 
     @property
     def _empty(self) -> int:

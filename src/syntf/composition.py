@@ -43,7 +43,7 @@ def read_documents(
         known = [term for token in tokens(text) if (term := term_of[token]) >= 0]
         terms.extend(known or [empty])
         starts.append(len(terms))
-        if progress and len(starts) % 256 == 0:
+        if progress and len(starts) % 256 == 1:
             progress(256)
     return Documents(np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32))
 

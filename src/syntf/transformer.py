@@ -116,14 +116,20 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self.get_params(deep=False)
         del chosen["source"]
         self._anonymizer = Anonymizer.build(Settings(**chosen), texts)
+        self._source = self.source
         self.guarantee_ = self._anonymizer.guarantee(seeded=self.source is not None)
         return self
 
     def transform(self, X: Iterable[str]) -> csr_matrix:
         """Synthetic counts: CSR of int32, one row a text, `length` words in each."""
         check_is_fitted(self, "guarantee_")
-        source = entropy.system if self.source is None else self.source
+        source = entropy.system if self._source is None else self._source
         return self._anonymizer.anonymize(as_texts(X), source=source)
+
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
+        """``fit`` and ``transform`` of the same texts, which may come from a generator."""
+        texts = as_texts(X)
+        return self.fit(texts, y).transform(texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The output terms, one a column."""
@@ -134,6 +140,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
         tags.non_deterministic = True
         return tags
 
@@ -150,6 +157,14 @@ def _as_text(value: Any) -> str:
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    if value is None or value != value:  # None, NaN, pandas' NaT
+    if value is None or _is_missing(value):
         return ""
     raise ValueError(f"expected texts (str or bytes), got {type(value).__name__}")
+
+
+def _is_missing(value: Any) -> bool:
+    """NaN, or pandas' NaT and NA: what does not equal itself."""
+    try:
+        return np.ndim(value) == 0 and bool(value != value)
+    except TypeError:  # pandas.NA has no truth value
+        return True

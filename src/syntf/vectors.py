@@ -6,6 +6,7 @@ component is ±127 and rounded. The mechanism sees these integers and nothing fi
 
 import gzip
 import io
+import zlib
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.resources import files
@@ -33,8 +34,13 @@ class WordVectors:
                 f"vectors of shape {matrix.shape} do not fit {len(words)} words: "
                 "one row a word is needed"
             )
+        if matrix.dtype != np.int8:
+            raise SyntfError(f"vectors must be int8, not {matrix.dtype}: see WordVectors.quantize")
         self.words = words
         self.matrix = matrix
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"words": self.words, "matrix": self.matrix}
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -75,7 +81,7 @@ class WordVectors:
         try:
             raw = source.read_bytes()
             raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-        except (OSError, EOFError, gzip.BadGzipFile) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise SyntfError(f"cannot read {source}: {error}") from error
         words, values = _parse(raw, source)
         first = {word: row for row, word in reversed(list(enumerate(words)))}
@@ -100,8 +106,8 @@ def _parse(raw: bytes, source: Path) -> tuple[list[str], NDArray[np.float64]]:
             encoding="utf8-lossy",
         )  # fmt: skip
         values = table.drop("word").to_numpy()
-        if table.height and np.isfinite(values).all():
-            return table["word"].fill_null("").to_list(), values
+        if table.height and np.isfinite(values).all() and not table["word"].has_nulls():
+            return table["word"].to_list(), values
     except pl.exceptions.PolarsError:
         pass
     raise SyntfError(f"{source}: {_first_fault(raw, width)}")
@@ -111,6 +117,8 @@ def _first_fault(raw: bytes, width: int) -> str:
     """Where a vector file goes wrong, in words."""
     for number, line in enumerate(raw.splitlines(), start=1):
         word, *values = line.decode("utf-8", "replace").split(" ")
+        if not word and len(values) == width - 1:
+            return f"line {number} has no word"
         if len(values) != width - 1:
             return f"line {number} ({word!r}) has {len(values)} numbers, line 1 has {width - 1}"
         try:
@@ -119,4 +127,6 @@ def _first_fault(raw: bytes, width: int) -> str:
             return f"line {number} ({word!r}) holds something that is not a number"
         if not finite:
             return f"the vector of {word!r} (line {number}) is not finite"
+        if any("_" in value for value in values):  # float() takes 1_0, the parser does not
+            return f"line {number} ({word!r}) holds something that is not a number"
     return "no vector could be read"

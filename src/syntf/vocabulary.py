@@ -46,6 +46,9 @@ class Vocabulary:
     ) -> "Vocabulary":
         """The same terms as inputs and outputs, as in the paper, where they have a vector."""
         distinct = list(dict.fromkeys(terms))
+        for term in distinct:
+            if not isinstance(term, str) or not term:
+                raise SyntfError(f"the terms of a vocabulary must be words, not {term!r}")
         rows = {term: row for term in distinct if (row := vectors.find(term)) is not None}
         if not rows:
             raise SyntfError(
@@ -61,7 +64,7 @@ class Vocabulary:
         source = Path(path)
         if not source.is_file():
             raise SyntfError(f"no vocabulary file at {source}")
-        lines = source.read_text(encoding="utf-8", errors="replace").split("\n")
+        lines = source.read_text(encoding="utf-8-sig", errors="replace").split("\n")
         terms = [line.strip() for line in lines if line.strip()]
         return cls.given(terms, vectors, origin=str(source))
 
