@@ -54,8 +54,9 @@ def test_product_is_never_below_the_truth(value, count):
 
 
 @pytest.mark.parametrize(
-    "value", [0, -1, 0.0, -0.0, float("nan"), float("inf"), -float("inf"), True, False, None, "1"]
-)
+    "value", [0, -1, 0.0, -0.0, float("nan"), float("inf"), -float("inf"), True, False, None, "1",
+     Fraction(1, 10**400), 10**400],
+)  # fmt: skip
 def test_what_is_not_a_positive_number_is_refused_by_name_and_value(value):
     with pytest.raises(SyntfError, match="epsilon") as error:
         positive("epsilon", value)

@@ -70,7 +70,7 @@ def test_draw_terms_gives_each_document_its_own_terms(recorded, lists, length, w
     assert source.sizes == [8 * len(lists) * length]  # nothing else decides what is read
 
 
-@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 12, 6), np.full(6, 1e-9)])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 12, 6), np.full(6, 1e-3)])
 @given(lists=LISTS)
 def test_the_least_and_the_greatest_draw_stay_inside_their_document(weights, lists):
     ends = [0, (1 << 53) - 1] * len(lists)
@@ -145,3 +145,17 @@ def test_fitted_idf_is_that_of_scikit_learn(lists):
 def test_public_idf_rises_with_the_rank():
     found = public_idf(np.array([0, 1, 99_999]))
     np.testing.assert_allclose(found, [1, 1 + np.log(2), 1 + np.log(100_000)], rtol=1e-15)
+
+
+def test_a_document_is_drawn_for_without_regard_to_those_before_it():
+    """Weighted sums are exact, so no rounding carries over from one document to the next."""
+    rng = np.random.default_rng(1)
+    weights = 1 + np.log(1 + np.arange(6.0))
+    own = [0, 1, 2, 3, 4, 5, 5, 1]
+    upto = np.cumsum(weights[own]) / weights[own].sum()
+    near = (upto[:-1, None] * 2.0**53 + np.arange(-300, 300)).astype(np.int64).ravel()
+    first = draw_terms(documents(own), len(near), exactly(near), weights)[0]
+    for before in ([0], rng.integers(0, 6, 300_001).tolist()):
+        points = np.concatenate([np.zeros(len(near), dtype=np.int64), near])
+        both = draw_terms(documents(before, own), len(near), exactly(points), weights)
+        assert (both[1] == first).all()

@@ -27,6 +27,7 @@ FIELDS = {
     "private",
     "version",
 }
+SUPPLIED = ["Public on the word of whoever made this release: vocabulary and vectors."]
 PUBLIC = {"vocabulary": "public", "vectors": "public", "stop_words": "public", "idf": "public"}
 
 
@@ -48,7 +49,7 @@ def test_the_record_is_complete(make, toy_words):
     assert record["loss_per_word"]["standard"] == 20.0
     assert record["loss_per_word"]["improved"] == bounds.improved_loss(20.0, 40)
     assert record["provenance"] == PUBLIC
-    assert (record["private"], record["caveats"], record["kept_columns"]) == (True, [], [])
+    assert (record["private"], record["caveats"], record["kept_columns"]) == (True, SUPPLIED, [])
     assert record["version"] == syntf.__version__
     algorithm, _, digest = record["digest"].partition(":")
     assert (algorithm, len(bytes.fromhex(digest))) == ("sha256", 32)
@@ -134,18 +135,19 @@ def test_a_fitted_idf_is_not_private(make):
 )
 def test_an_idf_that_is_public_or_unused_is_private(make, weights, idf):
     guarantee = make(TEXTS, weights=weights, idf=idf).guarantee_
-    assert (guarantee.private, guarantee.provenance, guarantee.caveats) == (True, PUBLIC, [])
+    assert (guarantee.private, guarantee.provenance, guarantee.caveats) == (True, PUBLIC, SUPPLIED)
 
 
 def test_all_that_stands_against_privacy_is_said(make):
     fitted = make(
-        TEXTS, vocabulary=None, fit_vocabulary=True, weights="tfidf", idf="fitted"
-    )._anonymizer
-    guarantee = fitted.guarantee(seeded=True, kept_columns=["label", "año"])
+        TEXTS, vocabulary=None, fit_vocabulary=True, weights="tfidf", idf="fitted",
+        source=entropy.Seeded(1),
+    )._anonymizer  # fmt: skip
+    guarantee = fitted.guarantee(kept_columns=["label", "año"])
     said = " ".join(guarantee.caveats)
-    for part in ("NOT PRIVATE", "vocabulary and idf fitted", "label, año"):
+    for part in ("NOT PRIVATE", "vocabulary and idf fitted", "release: vectors.", "label, año"):
         assert part in said
-    assert len(guarantee.caveats) == 3
+    assert len(guarantee.caveats) == 4
     assert guarantee.private is False
 
 
@@ -153,9 +155,10 @@ def test_kept_columns_are_named_and_leave_the_counts_private(make):
     guarantee = make()._anonymizer.guarantee(kept_columns=["label", "date"], shuffled=True)
     assert guarantee["kept_columns"] == ["label", "date"]
     assert (guarantee.private, guarantee.shuffled) == (True, True)
-    assert len(guarantee.caveats) == 1
-    assert "outside the guarantee" in guarantee.caveats[0]
-    assert "label, date" in guarantee.caveats[0]
+    assert guarantee.caveats[:1] == SUPPLIED
+    assert len(guarantee.caveats) == 2
+    assert "outside the guarantee" in guarantee.caveats[1]
+    assert "label, date" in guarantee.caveats[1]
 
 
 def test_nothing_to_say_gives_no_caveat():
@@ -170,3 +173,11 @@ def test_a_source_set_after_fitting_is_not_private_either(make):
     made.set_params(source=entropy.Seeded(1))
     repeatable = (made.transform(["cat dog"] * 9).toarray() == first).all()
     assert not (repeatable and made.guarantee_.private)
+
+
+def test_the_system_s_entropy_named_or_not_is_private(make):
+    assert make(source=entropy.system).guarantee_.private
+
+
+def test_the_embedded_data_needs_no_word_for_it(default_synthetic):
+    assert default_synthetic.guarantee_.caveats == []

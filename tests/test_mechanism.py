@@ -201,6 +201,30 @@ def test_a_wrong_measurement_fails_draws_and_never_shrinks_the_loss():
         ExponentialMechanism(mechanism.rating, epsilon=10.0, extremes=zero)
 
 
+@pytest.mark.parametrize("name", ["sums", "low", "high"])
+def test_extremes_of_another_shape_or_byte_order_are_not_taken_as_they_are(name):
+    mechanism = ExponentialMechanism(RNG.random((6, 8)), epsilon=10.0)
+    given_arrays = vars(mechanism.extremes)
+    swapped = {**given_arrays, name: given_arrays[name].astype(">i8")}
+    again = ExponentialMechanism(mechanism.rating, epsilon=10.0, extremes=Extremes(**swapped))
+    assert again.digest == mechanism.digest
+    again.sample(np.arange(6))
+    long = {**given_arrays, name: np.append(given_arrays[name], 1)}
+    with pytest.raises(TableError, match="another shape"):
+        ExponentialMechanism(mechanism.rating, epsilon=10.0, extremes=Extremes(**long))
+
+
+@pytest.mark.parametrize("change", [np.int64, np.dtype(">u2"), "short"])
+def test_levels_of_another_form_never_reach_the_loops(change):
+    class Odd(ArrayRating):
+        def levels(self, rows):
+            levels = super().levels(rows)
+            return levels[:, :-1] if change == "short" else levels.astype(change)
+
+    with pytest.raises(TableError, match="uint16 levels"):
+        ExponentialMechanism(Odd(RNG.random((3, 4))), epsilon=1.0)
+
+
 def test_digest_ties_epsilon_ratings_and_total():
     values = RNG.random((4, 5))
     other = values.copy()

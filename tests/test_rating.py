@@ -175,3 +175,19 @@ def test_the_empty_document_rates_all_outputs_alike():
     levels = rating.levels(np.array([0, len(WORDS), 1]))
     assert (levels[1] == 0).all()
     assert (levels[[0, 2]] == word_rating().levels(np.array([0, 1]))).all()
+
+
+def test_digest_tells_words_apart_whatever_they_contain():
+    matrix = vectors(2)
+    made = {
+        WordRating(words, matrix, ["a"], matrix[:1], spelling=0.3).digest
+        for words in (["a\nb", "c"], ["a", "b\nc"], ["a", "b"], ["b", "a"])
+    }
+    assert len(made) == 4
+
+
+def test_a_component_of_minus_128_is_refused():
+    matrix = vectors(len(WORDS)).copy()
+    matrix[0, 0] = -128
+    with pytest.raises(SyntfError, match="-128"):
+        WordRating(WORDS, matrix, WORDS, matrix, spelling=0.3)

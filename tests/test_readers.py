@@ -363,3 +363,8 @@ def test_a_column_that_is_not_text_is_text_or_refused(tmp_path):
     }
     with pytest.raises(SyntfError, match=r"column 'time' holds .*, not text"):
         texts(frame, "time")
+
+
+def test_lone_surrogates_are_replaced_inside_lists_too(tmp_path):
+    path = put(tmp_path, "a.jsonl", b'{"text": "cat", "tags": ["\\ud800", ["\\ud800"]]}\n')
+    assert texts(read(path), "text") == ["cat"]

@@ -40,14 +40,14 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -
 
 
 def main(path: str) -> None:
-    anonymizer = Anonymizer.build(Settings())
+    anonymizer = Anonymizer.build(Settings(), source=Seeded(1))
     outputs = anonymizer.vocabulary.outputs
     found = [anonymizer.term(token) for token in tokens(TEXT)]
     terms = [anonymizer.vocabulary.inputs[term] for term in found if term is not None]
     term = anonymizer.term(WORD)
     assert term is not None
     chances = anonymizer.mechanism.weights(term) / anonymizer.mechanism.total
-    counts = anonymizer.anonymize([TEXT], source=Seeded(1)).toarray()[0]
+    counts = anonymizer.anonymize([TEXT]).toarray()[0]
 
     figure = Figure(figsize=(11.5, 3.2))
     panels = figure.subplots(1, 4, gridspec_kw={"wspace": 0.62, "width_ratios": [1.15, 1, 1, 1]})

@@ -55,9 +55,9 @@ FAST static int64_t weigh_row(const uint16_t *restrict levels, const int64_t *re
         weights[w] = value;
         sum += value;
     }
-    double scale = (double)total * (1 - 1.0 / ((int64_t)1 << 48)) / (double)sum;
+    double scale = (double)total / (double)sum;
     for (Py_ssize_t w = 0; w < width; w++) {
-        int64_t value = (int64_t)((double)weights[w] * scale);
+        int64_t value = (int64_t)rint((double)weights[w] * scale);
         weights[w] = value;
         used += value;
     }

@@ -68,6 +68,15 @@ class Settings:
     min_df: int = 2
     vectors: str | PathLike[str] | WordVectors | None = None
 
+    @property
+    def supplied(self) -> list[str]:
+        """What the person brings in place of the embedded public data."""
+        return [
+            name
+            for name in ("vocabulary", "vectors", "stop_words")
+            if getattr(self, name) is not None
+        ]
+
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
         fraction("spelling", self.spelling)
@@ -96,12 +105,21 @@ class Anonymizer:
     vocabulary: Vocabulary
     mechanism: ExponentialMechanism
     weights: NDArray[np.float64] | None = None
+    source: entropy.Source = entropy.system
 
     @classmethod
     def build(
-        cls, settings: Settings, texts: Sequence[str] = (), stages: Stages = silent
+        cls,
+        settings: Settings,
+        texts: Sequence[str] = (),
+        *,
+        source: entropy.Source = entropy.system,
+        stages: Stages = silent,
     ) -> "Anonymizer":
-        """Prepare everything. `texts` are looked at only where something is fitted on them."""
+        """Prepare everything. `texts` are looked at only where something is fitted on them.
+
+        All draws come from `source`; if it is not the system's, the guarantee says so.
+        """
         analyzer = Analyzer(
             settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
         )
@@ -125,7 +143,7 @@ class Anonymizer:
             mechanism = measure(settings.epsilon)
         else:
             mechanism = epsilon_for_loss(settings.loss, measure)
-        made = cls(settings, analyzer, vocabulary, mechanism)
+        made = cls(settings, analyzer, vocabulary, mechanism, source=source)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         return made
@@ -134,13 +152,7 @@ class Anonymizer:
         """Without the tokens remembered, which are those of the texts."""
         return {name: value for name, value in vars(self).items() if name != "_term_of"}
 
-    def anonymize(
-        self,
-        texts: Sequence[str],
-        *,
-        source: entropy.Source = entropy.system,
-        stages: Stages = silent,
-    ) -> csr_matrix:
+    def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> csr_matrix:
         """Synthetic counts: one row a text, one column an output term, int32."""
         rows = []
         for start in range(0, len(texts), BATCH):
@@ -151,17 +163,16 @@ class Anonymizer:
                 rows.append(
                     synthesize(
                         documents, self.mechanism, length=self.settings.length,
-                        weights=self.weights, source=source, progress=advance,
+                        weights=self.weights, source=self.source, progress=advance,
                     )
                 )  # fmt: skip
         empty = csr_matrix((0, len(self.vocabulary.outputs)), dtype=np.int32)
         return rows[0] if len(rows) == 1 else vstack([empty, *rows], format="csr", dtype=np.int32)
 
-    def guarantee(
-        self, *, kept_columns: Sequence[str] = (), shuffled: bool = False, seeded: bool = False
-    ) -> Guarantee:
+    def guarantee(self, *, kept_columns: Sequence[str] = (), shuffled: bool = False) -> Guarantee:
         """What a release by :meth:`anonymize` promises."""
         settings, mechanism = self.settings, self.mechanism
+        seeded = self.source is not entropy.system
         size = len(self.vocabulary.outputs)
         provenance: dict[str, Provenance] = {
             "vocabulary": self.vocabulary.provenance,
@@ -190,7 +201,12 @@ class Anonymizer:
             shuffled=shuffled,
             digest=f"sha256:{mechanism.digest}",
             private=not seeded and "fitted" not in provenance.values(),
-            caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept_columns),
+            caveats=caveats(
+                seeded=seeded,
+                provenance=provenance,
+                supplied=settings.supplied,
+                kept_columns=kept_columns,
+            ),
             version=__version__,
         )
 

@@ -4,7 +4,7 @@ Everything here is integer or correctly rounded decimal arithmetic, so it gives
 the same bits on every machine.
 """
 
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 from numbers import Real
@@ -25,9 +25,13 @@ def positive(name: str, value: object) -> float:
     """`value` as a float, refused unless it is a finite number above zero."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise SyntfError(f"{name} must be a number above 0, not {value!r}")
-    if not isfinite(value) or value <= 0:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number) or number <= 0:
         raise SyntfError(f"{name} must be finite and above 0, not {value!r}")
-    return float(value)
+    return number
 
 
 def fraction(name: str, value: object) -> float:
@@ -72,6 +76,26 @@ def log_up(ratio: Fraction) -> float:
 def times_up(value: float, count: int) -> float:
     """`count` times `value`, never rounded below the truth."""
     return _float_up(_EXACT.multiply(Decimal(value), Decimal(int(count))))
+
+
+def shown(value: float, places: int) -> str:
+    """A loss for people to read: `places` decimals, rounded up.
+
+    >>> shown(3842.444, 2), shown(25.61, 2)
+    ('3,842.45', '25.61')
+    """
+    unit = Decimal(1).scaleb(-places)
+    return f"{Decimal(repr(float(value))).quantize(unit, ROUND_CEILING, _EXACT):,f}"
+
+
+def shown_ratio(ratio: Fraction) -> str:
+    """A factor for people to read: four digits, rounded up.
+
+    >>> shown_ratio(Fraction(7, 2)), shown_ratio(Fraction(10**11, 3))
+    ('3.5', '33,340,000,000')
+    """
+    rounding = Context(prec=4, rounding=ROUND_CEILING)
+    return f"{rounding.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)):,f}"
 
 
 def _float_up(value: Decimal) -> float:

@@ -1,8 +1,8 @@
 """Measurements of tables, remembered between runs.
 
-Kept are the sums and extremes of a table, never a text. A damaged file is measured anew;
-an entry that is wrong all the same can make a run fail, never a loss wrong: see
-:mod:`syntf.mechanism`.
+Kept are the sums and extremes of a table, never a text. A damaged file is measured anew.
+An entry forged with its checksum could misstate a loss, so the folder is made for its
+owner alone; no row outside what an entry says is drawn from (:mod:`syntf.mechanism`).
 """
 
 import os
@@ -66,7 +66,7 @@ def _write(path: Path, extremes: Extremes) -> None:
     numbers = np.concatenate(list(vars(extremes).values())).astype("<i8").tobytes()
     draft = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             draft = file.name
             file.write(sha256(numbers).digest() + numbers)

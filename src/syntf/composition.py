@@ -57,7 +57,7 @@ def draw_terms(
     """`length` terms of each document, drawn from its θ: an array (documents, length).
 
     With `weights`, one a term, θ is that of the weighted counts. Reads eight bytes a
-    draw, whatever the documents are.
+    draw, whatever the documents are, and a document's terms depend on it alone.
     """
     count = len(documents)
     draws = entropy.integers(source, count * length, 53).reshape(count, length) * 2.0**-53
@@ -65,9 +65,12 @@ def draw_terms(
     if weights is None:
         places = first + (draws * (last - first + 1)).astype(np.int64)
     else:
-        upto = np.concatenate([[0.0], np.cumsum(weights[documents.terms])])
+        # In whole units, so that no document's sum depends on those before it.
+        units = np.rint(weights * 2.0**20).astype(np.int64)
+        upto = np.concatenate([[0], np.cumsum(units[documents.terms])])
         low, high = upto[first], upto[last + 1]
-        places = np.searchsorted(upto, low + draws * (high - low), side="right") - 1
+        points = low + (draws * (high - low)).astype(np.int64)
+        places = np.searchsorted(upto, points, side="right") - 1
     return documents.terms[np.clip(places, first, last)]
 
 

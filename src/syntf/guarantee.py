@@ -10,7 +10,11 @@ from syntf.vocabulary import Provenance
 
 @dataclass(frozen=True)
 class Losses:
-    """Upper bounds on the privacy loss of one word; `tight` is exact and is the promise."""
+    """The privacy loss of one word: `tight` is measured, and is the promise.
+
+    `standard` and `improved` bound the mechanism with real-valued probabilities; rounding to
+    integers can put `tight` a little above `improved` in tables of few outputs.
+    """
 
     standard: float
     improved: float
@@ -56,7 +60,11 @@ class Guarantee:
 
 
 def caveats(
-    *, seeded: bool, provenance: Mapping[str, Provenance], kept_columns: Sequence[str]
+    *,
+    seeded: bool,
+    provenance: Mapping[str, Provenance],
+    kept_columns: Sequence[str],
+    supplied: Sequence[str] = (),
 ) -> list[str]:
     """Plain sentences on what the number does not cover."""
     found = []
@@ -68,6 +76,8 @@ def caveats(
             f"NOT COVERED: {' and '.join(fitted)} fitted on the texts released here, so the "
             "release depends on them in a way that the loss does not count."
         )
+    if supplied:
+        found.append(f"Public on the word of whoever made this release: {' and '.join(supplied)}.")
     if kept_columns:
         found.append(
             f"Released as they are, outside the guarantee: columns {', '.join(kept_columns)}."

@@ -9,11 +9,12 @@ Nothing is assumed of how the weights came about: rounding, clipping and floatin
 error while *building* rows change the rows, and ℓ is measured on what they became.
 
 **Why it is the loss of the program that ran.** Rows are too many to keep, so they are
-computed again when they are drawn from. Before a draw, the row's exact sum and every one
-of its weights are compared with what was measured: a weight outside the measured
-[low, high] of its column raises :class:`~syntf.errors.TableError`. Every row ever drawn
-from therefore obeys ℓ = ln max(high/low), whatever a library, a cache or a memory
-fault did to it.
+computed again when they are drawn from. They come out the same because every step gives the
+same bits everywhere (``docs/decisions/0001-integer-rows.md``), and it is checked: before a
+draw, the row's exact sum and every one of its weights are compared with what was measured.
+A sum that differs, or a weight outside the measured [low, high] of its column, raises
+:class:`~syntf.errors.TableError`. So any two rows ever drawn from differ by at most
+ℓ = ln max(high/low), whatever a library or a memory fault did to them.
 """
 
 import hashlib
@@ -33,7 +34,7 @@ from syntf import entropy, kernels
 from syntf.arithmetic import GRID, exponential_table, log_up, positive
 from syntf.errors import SyntfError, TableError
 from syntf.rating import ArrayRating, Rating
-from syntf.reference import Weights
+from syntf.reference import Levels, Weights
 
 Progress = Callable[[int], None]
 """Called with the number of rows, or of draws, just done."""
@@ -62,8 +63,8 @@ class ExponentialMechanism:
         :class:`~syntf.rating.Rating`.
     epsilon : the privacy parameter ε of the paper (sensitivity 1), finite and above 0.
     total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
-    extremes : a measurement made earlier of the same table. It need not be trusted: a
-        wrong one makes draws fail, never the loss wrong.
+    extremes : a measurement made earlier of the same table, taken on trust. Whatever it
+        says, no row outside it is drawn from.
     progress : called with the number of rows measured, as they are.
 
     Attributes
@@ -103,13 +104,15 @@ class ExponentialMechanism:
         self.total = 1 << total_bits
         self._bits = total_bits
         # 2**bits · outputs ≤ total/2: sums fit, and scaling to the total never shrinks a weight.
-        bits = total_bits - 1 - (self.rating.shape[1] - 1).bit_length()
-        if not (0 < total_bits <= 62 and bits >= 1):
+        # outputs² ≤ total: the best output can settle what rounding leaves.
+        size = (self.rating.shape[1] - 1).bit_length()
+        bits = total_bits - 1 - size
+        if not (0 < total_bits <= 62 and bits >= 1 and 2 * size <= total_bits):
             raise SyntfError(
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
         self._table = exponential_table(self.epsilon, bits)
-        self.extremes = self._measure(progress) if extremes is None else extremes
+        self.extremes = self._measure(progress) if extremes is None else self._known(extremes)
         self.ratio = _largest_ratio(self.extremes)
         self.loss = log_up(self.ratio)
 
@@ -129,7 +132,7 @@ class ExponentialMechanism:
     def weights(self, row: int) -> Weights:
         """The integer weights of one input; they sum to the total."""
         index = self._check(np.array([row]))
-        weights, _ = kernels.weigh(self.rating.levels(index), self._table, self.total)
+        weights, _ = kernels.weigh(self._levels(index), self._table, self.total)
         return weights.ravel()
 
     def sample(
@@ -155,7 +158,7 @@ class ExponentialMechanism:
             some, first = distinct[block], int(starts[block][0])
             where = order[first : int(ends[block][-1])]
             drawn = kernels.draw(
-                self.rating.levels(some), self._table, self.total,
+                self._levels(some), self._table, self.total,
                 self.extremes.sums[some], self.extremes.low, self.extremes.high,
                 np.append(starts[block], ends[block][-1]).astype(np.int64) - first, points[where],
             )  # fmt: skip
@@ -169,6 +172,24 @@ class ExponentialMechanism:
         self._in_parallel(work, len(distinct), progress, np.append(starts, inputs.size))
         return outputs.reshape(inputs.shape)
 
+    def _known(self, extremes: Extremes) -> Extremes:
+        """Extremes given from outside, in the form the loops rely on."""
+        rows, columns = self.rating.shape
+        arrays = [np.array(array, dtype=np.int64) for array in vars(extremes).values()]
+        if [array.shape for array in arrays] != [(rows,), (columns,), (columns,)]:
+            raise TableError("these extremes were measured on a table of another shape")
+        return Extremes(*arrays)
+
+    def _levels(self, rows: NDArray[np.intp]) -> Levels:
+        """The rating's levels, in the form the loops rely on."""
+        levels = self.rating.levels(rows)
+        if levels.dtype != np.uint16 or levels.shape != (len(rows), self.rating.shape[1]):
+            raise TableError(
+                f"a rating must give uint16 levels, one row an input; got {levels.dtype} of shape "
+                f"{levels.shape}"
+            )
+        return np.ascontiguousarray(levels)
+
     def _measure(self, progress: Progress | None) -> Extremes:
         inputs, outputs = self.rating.shape
         sums = np.empty(inputs, dtype=np.int64)
@@ -181,7 +202,7 @@ class ExponentialMechanism:
             except IndexError:
                 low = np.full(outputs, self.total, dtype=np.int64)
                 high = np.zeros(outputs, dtype=np.int64)
-            levels = self.rating.levels(np.arange(block.start, block.stop))
+            levels = self._levels(np.arange(block.start, block.stop))
             sums[block] = kernels.widen(levels, self._table, self.total, low, high)
             found.append((low, high))
 

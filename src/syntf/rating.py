@@ -6,6 +6,7 @@ rating passes the suite in ``tests/test_rating.py``.
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -165,6 +166,8 @@ def bigrams(word: str) -> list[str]:
 
 def _scale(words: Sequence[str], vectors: NDArray[np.int8]) -> NDArray[np.float32]:
     """sqrt(GRID) / norm, each step correctly rounded."""
+    if vectors.min() < -127:
+        raise SyntfError("vectors must lie in -127 … 127 to be exact; -128 occurs")
     squares = (vectors.astype(np.int64) ** 2).sum(axis=1)
     if not squares.all():
         raise SyntfError(f"the vector of {words[int(squares.argmin())]!r} is zero: no cosine")
@@ -189,8 +192,6 @@ def _digest(
 ) -> str:
     digest = hashlib.sha256(f"word rating, spelling {float(spelling).hex()}".encode())
     for words, vectors in ((inputs, vectors_in), (outputs, vectors_out)):
-        text = "\n".join(words).encode("utf-8", "surrogatepass")
-        digest.update(f"\0{len(words)} {vectors.shape} {len(text)}\0".encode())
-        digest.update(text)
+        digest.update(json.dumps([vectors.shape, list(words)]).encode())
         digest.update(np.ascontiguousarray(vectors, dtype=np.int8).tobytes())
     return digest.hexdigest()

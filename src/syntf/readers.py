@@ -10,6 +10,7 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import polars as pl
@@ -34,7 +35,7 @@ def read(path: str | Path) -> pl.DataFrame:
         frame = reader(source)
     except OSError as error:
         raise SyntfError(f"cannot read {source}: {error.strerror}") from error
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         # The library's own message may quote a text: it is not passed on.
         raise SyntfError(
             f"cannot read {source}: it is not well-formed; look for an unclosed quote, a row with "
@@ -63,7 +64,7 @@ def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """Refuse columns that are not there, and name those that are."""
     for column in columns:
         if column not in frame.columns:
-            there = ", ".join(frame.columns)
+            there = ", ".join(shorten(name, 30) for name in frame.columns)
             raise SyntfError(f"no column {column!r}; the columns are: {there}")
 
 
@@ -106,6 +107,8 @@ def _whole_characters(row: dict[str, Any]) -> dict[str, Any]:
 def _encodable(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_encodable(item) for item in value]
     return value
 
 

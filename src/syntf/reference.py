@@ -47,24 +47,19 @@ def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]
     """Rows of integer weights that sum to `total`, and the rows' sums before scaling.
 
     ``table[GRID - d]`` is the weight of an output d levels below the row's best. Each weight
-    is the floor of that times one scale a row, a hair below total/sum so that the floors
-    never exceed the total; what is left over (below 2**-47 of the total, plus one a column)
-    goes to the row's first best output. As total/sum is about 2 or more, a weight is never
-    below the table's, hence never 0.
+    is that times total/sum, rounded; as total/sum is at least 2, it is never below the
+    table's, hence never 0. What rounding leaves or takes (at most 2**-51 of the total and
+    half a unit a column) is settled on the row's first best output, which holds at least
+    total/outputs.
     """
     best = levels.argmax(axis=1)
     rows = np.arange(len(levels))
     unscaled = table[levels + (GRID - levels[rows, best])[:, None]]
     sums = unscaled.sum(axis=1)
-    scale = scales(sums, total)
-    weights = (unscaled * scale[:, None]).astype(np.int64)
+    scale = float(total) / sums.astype(np.float64)
+    weights = np.rint(unscaled * scale[:, None]).astype(np.int64)
     weights[rows, best] += total - weights.sum(axis=1)
     return weights, sums
-
-
-def scales(sums: Weights, total: int) -> NDArray[np.float64]:
-    """The factor of each row: total/sum, less one part in 2**48."""
-    return float(total) * (1 - 2.0**-48) / sums.astype(np.float64)
 
 
 def widen(levels: Levels, table: Weights, total: int, low: Weights, high: Weights) -> Weights:

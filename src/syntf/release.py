@@ -7,12 +7,13 @@ import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
+from syntf.arithmetic import shown, shown_ratio
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
 
@@ -91,8 +92,9 @@ def _replace(folder: Path, draft: Path) -> None:
 
 
 def _is_release(folder: Path) -> bool:
-    """Whether a folder holds nothing but a release (or nothing at all)."""
-    return {path.name for path in folder.iterdir()} <= set(FILES)
+    """Whether a folder holds a release and nothing else, or nothing at all."""
+    found = {path.name for path in folder.iterdir()}
+    return not found or ("guarantee.json" in found and found <= set(FILES))
 
 
 def _umask() -> int:
@@ -103,7 +105,7 @@ def _umask() -> int:
 
 def readme(guarantee: Guarantee, documents: int, columns: Sequence[str]) -> str:
     """What this is, for the person who receives it."""
-    odds = np.exp(min(guarantee.loss_per_word.tight, 700.0))
+    odds = shown_ratio(Fraction(guarantee.loss_ratio))
     caveats = guarantee.caveats or ["Nothing but the counts is released here."]
     notes = "".join(_wrapped("  * ", caveat) + "\n" for caveat in caveats)
     headline = (
@@ -127,12 +129,12 @@ Files
   guarantee.json     the guarantee and all parameters, for programs
 
 What the guarantee says
-  Privacy loss per word       {guarantee.loss_per_word.tight:.4f}
-  Privacy loss per document   {guarantee.loss_per_document:,.2f}  ({guarantee.length} words)
+  Privacy loss per word       {shown(guarantee.loss_per_word.tight, 4)}
+  Privacy loss per document   {shown(guarantee.loss_per_document, 2)}  ({guarantee.length} words)
   An author of m documents    m times the loss of a document
 
   Whatever the document was, seeing one released word changes the odds between any
-  two documents it may have been by a factor of at most {odds:.4g}. This holds for
+  two documents it may have been by a factor of at most {odds}. This holds for
   every pair of documents, whatever else is known. The factors of all words multiply,
   so this is a limit on what can be proved, not a promise that nothing can be guessed.
 

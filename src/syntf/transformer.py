@@ -115,16 +115,15 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
         del chosen["source"]
-        self._anonymizer = Anonymizer.build(Settings(**chosen), texts)
-        self._source = self.source
-        self.guarantee_ = self._anonymizer.guarantee(seeded=self.source is not None)
+        source = entropy.system if self.source is None else self.source
+        anonymizer = Anonymizer.build(Settings(**chosen), texts, source=source)
+        self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 
     def transform(self, X: Iterable[str]) -> csr_matrix:
         """Synthetic counts: CSR of int32, one row a text, `length` words in each."""
         check_is_fitted(self, "guarantee_")
-        source = entropy.system if self._source is None else self._source
-        return self._anonymizer.anonymize(as_texts(X), source=source)
+        return self._anonymizer.anonymize(as_texts(X))
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
         """``fit`` and ``transform`` of the same texts, which may come from a generator."""

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from syntf import entropy, readers, release
 from syntf.anonymizer import Anonymizer, Settings
+from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
@@ -54,13 +55,13 @@ def run(
     texts = readers.texts(frame, text)
 
     stages = console.stages(quiet)
-    anonymizer = Anonymizer.build(settings, texts, stages)
-    counts = anonymizer.anonymize(texts, source=source, stages=stages)
-    guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle, seeded=seed is not None)
-    documents = frame.select(kept)
+    anonymizer = Anonymizer.build(settings, texts, source=source, stages=stages)
+    counts = anonymizer.anonymize(texts, stages=stages)
+    guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
+    columns = [frame[name] for name in kept]  # by name: a selection would expand wildcards
     if id is None:
-        row = pl.Series(NUMBER, range(frame.height), dtype=pl.Int64)
-        documents = pl.DataFrame([row, *documents.get_columns()])
+        columns = [pl.Series(NUMBER, range(frame.height), dtype=pl.Int64), *columns]
+    documents = pl.DataFrame(columns)
     release.write(out, counts, anonymizer.vocabulary.outputs, documents, guarantee, force=force)
     if not quiet:
         with suppress(OSError):  # the release stands, whether its summary can be shown or not
@@ -79,10 +80,10 @@ def summarize(guarantee: Guarantee, documents: int, dropped: int, out: Path) -> 
         table.add_row("", f"{dropped:,} terms of the vocabulary have no vector and were left out")
     table.add_row(
         "loss per word",
-        f"[bold]{loss.tight:.4f}[/]  (bounds: improved {loss.improved:.2f}, "
-        f"standard {loss.standard:.2f})",
+        f"[bold]{shown(loss.tight, 4)}[/]  (bounds: improved {shown(loss.improved, 2)}, "
+        f"standard {shown(loss.standard, 2)})",
     )
-    table.add_row("loss per document", f"[bold]{guarantee.loss_per_document:,.2f}[/]")
+    table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
     console.out.print(table)
     for caveat in guarantee.caveats:
         console.out.print(f"[yellow]![/] {escape(caveat)}")

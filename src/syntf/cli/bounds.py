@@ -7,6 +7,7 @@ from rich.table import Table
 
 from syntf import bounds, figures
 from syntf.anonymizer import Anonymizer, Settings
+from syntf.arithmetic import shown
 from syntf.cli import console
 
 
@@ -25,9 +26,9 @@ def run(settings: Settings, documents: int, folder: Path | None) -> None:
     ):
         table.add_row(
             name,
-            f"{loss:.4f}",
-            f"{bounds.document_loss(loss, length):,.2f}",
-            f"{bounds.author_loss(loss, length, documents):,.2f}",
+            shown(loss, 4),
+            shown(bounds.document_loss(loss, length), 2),
+            shown(bounds.author_loss(loss, length, documents), 2),
         )
     size = guarantee.vocabulary_size
     console.out.print(

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf.anonymizer import Anonymizer, Settings
+from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 
@@ -30,7 +31,7 @@ def run(words: Sequence[str], settings: Settings, top: int) -> None:
     for one, other in combinations(rows, 2):
         _compare(one, other, rows[one], rows[other])
     console.out.print(
-        f"Loss per word: {anonymizer.mechanism.loss:.4f}, the most any two can differ"
+        f"Loss per word: {shown(anonymizer.mechanism.loss, 4)}, the most any two can differ"
     )
 
 
@@ -63,6 +64,6 @@ def _compare(one: str, other: str, p: NDArray[np.float64], q: NDArray[np.float64
     advantage = np.abs(p - q).sum() / 2
     console.out.print(
         f"[bold]{escape(one)}[/] and [bold]{escape(other)}[/]: one drawn word tells them apart "
-        f"by a loss of at most {largest:.2f}; the best guess from it is right in "
+        f"by a loss of at most {shown(largest, 2)}; the best guess from it is right in "
         f"{(1 + advantage) / 2:.1%} of cases"
     )
