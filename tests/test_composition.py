@@ -9,7 +9,14 @@ from scipy.stats import chisquare
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from syntf import entropy
-from syntf.composition import Documents, draw_terms, fitted_idf, public_idf, read_documents
+from syntf.composition import (
+    Documents,
+    document_frequency,
+    draw_terms,
+    fitted_idf,
+    public_idf,
+    read_documents,
+)
 
 EMPTY = 9
 
@@ -139,7 +146,9 @@ def test_draws_for_one_document_do_not_follow_those_for_another():
 def test_fitted_idf_is_that_of_scikit_learn(lists):
     counts = csr_matrix([np.bincount(own, minlength=8) for own in lists])
     wanted = TfidfTransformer(smooth_idf=True).fit(counts).idf_
-    np.testing.assert_allclose(fitted_idf(documents(*lists), 8), wanted, rtol=1e-14)
+    np.testing.assert_allclose(
+        fitted_idf(document_frequency(documents(*lists), 8), len(lists)), wanted, rtol=1e-14
+    )
 
 
 def test_public_idf_rises_with_the_rank():

@@ -5,9 +5,10 @@ become documents over the vocabulary's inputs, the mechanism turns them into cou
 its outputs.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from os import PathLike
 from typing import Any, Literal, get_args
 
@@ -19,7 +20,7 @@ from syntf import __version__, bounds, cache, entropy
 from syntf.analysis import Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
-from syntf.composition import fitted_idf, public_idf, read_documents
+from syntf.composition import document_frequency, fitted_idf, public_idf, read_documents
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.mechanism import SCHEME, ExponentialMechanism
@@ -111,12 +112,12 @@ class Anonymizer:
     def build(
         cls,
         settings: Settings,
-        texts: Sequence[str] = (),
+        texts: Iterable[str] = (),
         *,
         source: entropy.Source = entropy.system,
         stages: Stages = silent,
     ) -> "Anonymizer":
-        """Prepare everything. `texts` are looked at only where something is fitted on them.
+        """Prepare everything. `texts` are gone through only where something is fitted on them.
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
         """
@@ -225,11 +226,17 @@ class Anonymizer:
     def _empty(self) -> int:
         return len(self.vocabulary.inputs)
 
-    def _idf(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def _idf(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """A weight for every input, the empty document's included."""
         if self.settings.idf == "fitted":
-            documents = read_documents(texts, self._term_of, self._empty)
-            return fitted_idf(documents, self._empty + 1)
+            terms, count = self._empty + 1, 0
+            frequency = np.zeros(terms, dtype=np.intp)
+            every = iter(texts)
+            while batch := list(islice(every, BATCH)):
+                documents = read_documents(batch, self._term_of, self._empty)
+                frequency += document_frequency(documents, terms)
+                count += len(batch)
+            return fitted_idf(frequency, count)
         return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
 
 
@@ -242,7 +249,7 @@ def _vectors(settings: Settings) -> WordVectors:
 
 
 def _vocabulary(
-    settings: Settings, texts: Sequence[str], analyzer: Analyzer, vectors: WordVectors
+    settings: Settings, texts: Iterable[str], analyzer: Analyzer, vectors: WordVectors
 ) -> Vocabulary:
     if settings.fit_vocabulary:
         return Vocabulary.fit(texts, analyzer, vectors, min_df=settings.min_df)

@@ -74,12 +74,16 @@ def draw_terms(
     return documents.terms[np.clip(places, first, last)]
 
 
-def fitted_idf(documents: Documents, terms: int) -> NDArray[np.float64]:
-    """ln((1+N)/(1+df)) + 1 for each term, as scikit-learn defines it."""
+def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
+    """In how many documents each term occurs."""
     owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
     pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
-    frequency = np.bincount(pairs, minlength=terms)
-    idf: NDArray[np.float64] = np.log((1 + len(documents)) / (1 + frequency)) + 1
+    return np.bincount(pairs, minlength=terms)
+
+
+def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:
+    """ln((1+N)/(1+df)) + 1 for each term, as scikit-learn defines it."""
+    idf: NDArray[np.float64] = np.log((1 + documents) / (1 + frequency)) + 1
     return idf
 
 

@@ -1,23 +1,274 @@
-"""A release: a folder for the person who receives it, written whole or not at all."""
+"""A release: a folder for the person who receives it, written whole or not at all.
+
+It grows in a draft beside its place: shards of documents, each complete when it appears.
+The last step renames the draft. A run that was killed leaves the draft, from which another
+run can go on; documents of complete shards are never drawn for again.
+"""
 
 import io
+import json
 import os
+import re
 import shutil
-import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
 
+import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, save_npz
+from scipy.sparse import csr_matrix, load_npz, vstack
 
+from syntf import entropy
 from syntf.arithmetic import shown, shown_ratio
 from syntf.errors import SyntfError
+from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
 
-FILES = ("vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt")
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+NUMBER = "document"
+"""The column that numbers the documents, where no id names them."""
+
+SHARD = 1 << 17
+"""Documents in a file of a release, and the least work that is worth resuming."""
+
+_STATE, _LOCK = "state.json", "lock"
+_PART = re.compile(
+    r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|guarantee\.json"
+)
+
+
+class Draft:
+    """A release in the making. Use as a context; it vanishes unless finished or worth resuming.
+
+    folder : where the release will appear.
+    key : tells runs apart that may not continue each other's drafts.
+    resume : go on with the draft of a run that was interrupted.
+    force : replace an earlier release, and start over an earlier draft.
+    """
+
+    def __init__(
+        self, folder: Path, *, key: str = "", resume: bool = False, force: bool = False
+    ) -> None:
+        check_target(folder, force=force)
+        self.folder = folder
+        self._key = key
+        self._draft = folder.absolute().with_name(f".{folder.name}.partial")
+        self._draft.mkdir(exist_ok=True)
+        self._lock = self._locked()
+        state = self._state()
+        self.rows: list[int] = []
+        if resume:
+            self.rows = self._resume(state)
+        elif sum(state["rows"]) >= SHARD and not force:
+            raise SyntfError(
+                f"an unfinished run has left {sum(state['rows']):,} documents in {self._draft}: "
+                "add --resume to go on with them, or --force to start over"
+            )
+        self._clear(keep=len(self.rows))
+
+    @property
+    def documents(self) -> int:
+        """Documents in the shards that are complete."""
+        return sum(self.rows)
+
+    def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
+        """One more shard."""
+        self._write_shard(len(self.rows), counts, documents)
+        self.rows.append(documents.height)
+        state = self._draft / f"{_STATE}.new"
+        state.write_text(json.dumps({"key": self._key, "rows": self.rows}), encoding="utf-8")
+        os.replace(state, self._draft / _STATE)
+
+    def finish(
+        self,
+        vocabulary: Sequence[str],
+        guarantee: Guarantee,
+        *,
+        shuffle: entropy.Source | None = None,
+        numbered: bool = False,
+        format: str = "npz",
+    ) -> None:
+        """Assemble the release beside the draft, in a random order if asked to; let it appear.
+
+        The shards stay as they are until then, so this step can be done again from the start.
+        If `numbered`, the first column of the documents counts them, in their new order.
+        """
+        final = self._draft.with_name(f"{self._draft.name}-final")
+        shutil.rmtree(final, ignore_errors=True)
+        final.mkdir()
+        try:
+            self._assemble(final, vocabulary, guarantee, shuffle, numbered, format)
+            _appear(final, self.folder)
+        except BaseException:
+            shutil.rmtree(final, ignore_errors=True)
+            raise
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove the draft."""
+        shutil.rmtree(self._draft, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.documents < SHARD:  # too little to go on with
+            self.discard()
+        self._lock.close()
+
+    def _locked(self) -> IO[bytes]:
+        """Hold the draft: one run at a time writes to it. The system lets go of it at any end."""
+        lock = (self._draft / _LOCK).open("wb")
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                lock.close()
+                raise SyntfError(f"another run is writing to {self.folder}") from None
+        return lock
+
+    def _state(self) -> dict[str, Any]:
+        """What an earlier run wrote down of its complete shards."""
+        try:
+            state = json.loads((self._draft / _STATE).read_text(encoding="utf-8"))
+            return {"key": str(state["key"]), "rows": [int(count) for count in state["rows"]]}
+        except (OSError, ValueError, KeyError, TypeError):
+            return {"key": self._key, "rows": []}
+
+    def _resume(self, state: dict[str, Any]) -> list[int]:
+        if state["key"] != self._key:
+            raise SyntfError(
+                f"{self._draft} was begun with another input or other options: repeat those, or "
+                "start over with --force in place of --resume"
+            )
+        rows: list[int] = state["rows"]
+        for shard in range(len(rows)):
+            for path in self._shard(shard):
+                if not path.is_file():
+                    raise SyntfError(f"{self._draft} lacks {path.name}: start over with --force")
+        return rows
+
+    def _clear(self, keep: int) -> None:
+        """Remove all but the first shards: what follows never became complete."""
+        stay = {path for shard in range(keep) for path in self._shard(shard)}
+        stay |= {self._draft / name for name in ([_LOCK, _STATE] if keep else [_LOCK])}
+        for path in set(self._draft.iterdir()) - stay:
+            path.unlink()
+
+    def _assemble(
+        self,
+        final: Path,
+        vocabulary: Sequence[str],
+        guarantee: Guarantee,
+        shuffle: entropy.Source | None,
+        numbered: bool,
+        format: str,
+    ) -> None:
+        suffix, write_counts = WRITERS[format]
+        shards = range(len(self.rows))
+        ordered = self._shuffled(final, shuffle) if shuffle else map(self._read_shard, shards)
+        columns: list[str] = []
+        first = 0
+        for shard, (counts, documents) in enumerate(ordered):
+            part = f"-{shard:05}" if len(self.rows) > 1 else ""
+            columns = documents.columns
+            write_counts(final / f"vectors{part}{suffix}", counts, vocabulary, first)
+            if numbered:
+                documents = documents.with_columns(row_numbers(first, documents.height))
+            _write_parquet(final / f"documents{part}.parquet", documents)
+            first += documents.height
+        part = "-*" if len(self.rows) > 1 else ""
+        (final / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        (final / "README.txt").write_text(
+            readme(guarantee, first, columns, f"vectors{part}{suffix}", f"documents{part}.parquet"),
+            encoding="utf-8",
+        )
+        (final / "guarantee.json").write_text(guarantee.as_json(), encoding="utf-8")
+        for path in final.iterdir():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+
+    def _shuffled(
+        self, scratch: Path, source: entropy.Source
+    ) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
+        """The shards in a uniform order, with one of them in memory at a time.
+
+        Every document goes to a random shard; then each shard is put in a random order.
+        """
+        shards = len(self.rows)
+        for shard in range(shards):
+            counts, documents = self._read_shard(shard)
+            goes = entropy.integers(source, documents.height, 63) % shards
+            for target in range(shards):
+                chosen = np.flatnonzero(goes == target)
+                piece = scratch / f"piece-{target}-{shard}"
+                npz(piece.with_suffix(".npz"), counts[chosen], (), 0)
+                _write_parquet(piece.with_suffix(".parquet"), documents[chosen])
+        for target in range(shards):
+            pieces = [scratch / f"piece-{target}-{shard}" for shard in range(shards)]
+            counts = vstack(
+                [load_npz(piece.with_suffix(".npz")) for piece in pieces], format="csr"
+            ).astype(np.int32)
+            documents = pl.concat(
+                [_read_parquet(piece.with_suffix(".parquet")) for piece in pieces],
+                how="vertical_relaxed",
+            )
+            for piece in pieces:
+                piece.with_suffix(".npz").unlink()
+                piece.with_suffix(".parquet").unlink()
+            order = entropy.permutation(source, documents.height)
+            yield counts[order], documents[order]
+
+    def _write_shard(self, shard: int, counts: csr_matrix, documents: pl.DataFrame) -> None:
+        """Both files of a shard, each complete when it has its name."""
+        new = self._draft / "new"
+        npz(new, counts, (), 0)
+        vectors, rows = self._shard(shard)
+        os.replace(new, vectors)
+        _write_parquet(new, documents)
+        os.replace(new, rows)
+
+    def _read_shard(self, shard: int) -> tuple[csr_matrix, pl.DataFrame]:
+        vectors, rows = self._shard(shard)
+        return load_npz(vectors), _read_parquet(rows)
+
+    def _shard(self, shard: int) -> tuple[Path, Path]:
+        return (
+            self._draft / f"vectors-{shard:05}.npz",
+            self._draft / f"documents-{shard:05}.parquet",
+        )
+
+
+def write(
+    folder: Path,
+    counts: csr_matrix,
+    vocabulary: Sequence[str],
+    documents: pl.DataFrame,
+    guarantee: Guarantee,
+    *,
+    format: str = "npz",
+    force: bool = False,
+) -> None:
+    """A release of documents that are all in memory."""
+    with Draft(folder, force=force) as draft:
+        try:
+            draft.add(counts, documents)
+            draft.finish(vocabulary, guarantee, format=format)
+        except BaseException:
+            draft.discard()
+            raise
 
 
 def check_target(folder: Path, *, force: bool) -> None:
@@ -37,74 +288,52 @@ def check_target(folder: Path, *, force: bool) -> None:
         raise SyntfError(f"the folder {parent} cannot be written to")
 
 
-def write(
-    folder: Path,
-    counts: csr_matrix,
-    vocabulary: Sequence[str],
-    documents: pl.DataFrame,
-    guarantee: Guarantee,
-    *,
-    force: bool = False,
-) -> None:
-    """Write all files of a release into a new folder that appears when it is complete."""
-    with _whole(folder, force=force) as draft:
-        save_npz(draft / "vectors.npz", counts)
-        (draft / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-        parquet = io.BytesIO()  # so that a full disk is an OSError here too
-        documents.write_parquet(parquet)
-        (draft / "documents.parquet").write_bytes(parquet.getvalue())
-        (draft / "README.txt").write_text(
-            readme(guarantee, documents.height, documents.columns), encoding="utf-8"
-        )
-        (draft / "guarantee.json").write_text(guarantee.as_json(), encoding="utf-8")
+def _is_release(folder: Path) -> bool:
+    """Whether a folder holds a release and nothing else, or nothing at all."""
+    found = {path.name for path in folder.iterdir()}
+    return not found or ("guarantee.json" in found and all(map(_PART.fullmatch, found)))
 
 
-@contextmanager
-def _whole(folder: Path, *, force: bool) -> Iterator[Path]:
-    """A draft beside the target, renamed to it at the end; removed if anything fails."""
-    check_target(folder, force=force)
-    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.absolute().parent))
-    try:
-        yield draft
-        for path in draft.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
-        draft.chmod(0o777 & ~_umask())
-        if folder.exists():
-            _replace(folder, draft)
-        else:
-            draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-
-
-def _replace(folder: Path, draft: Path) -> None:
-    """Put the draft in the place of an old release, or leave the old one there."""
-    old = draft.with_name(draft.name + "-old")
+def _appear(final: Path, folder: Path) -> None:
+    """Take the place of the target, or leave an old release there."""
+    if not folder.exists():
+        final.rename(folder)
+        return
+    old = final.with_name(f"{final.name}-old")
+    shutil.rmtree(old, ignore_errors=True)
     folder.rename(old)
     try:
-        draft.rename(folder)
+        final.rename(folder)
     except BaseException:
         old.rename(folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _is_release(folder: Path) -> bool:
-    """Whether a folder holds a release and nothing else, or nothing at all."""
-    found = {path.name for path in folder.iterdir()}
-    return not found or ("guarantee.json" in found and found <= set(FILES))
+def row_numbers(first: int, count: int) -> pl.Series:
+    """The column that numbers the documents of a release, from `first` on."""
+    return pl.Series(NUMBER, range(first, first + count), dtype=pl.Int64)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _read_parquet(path: Path) -> pl.DataFrame:
+    return pl.read_parquet(path.read_bytes())
 
 
-def readme(guarantee: Guarantee, documents: int, columns: Sequence[str]) -> str:
+def _write_parquet(path: Path, frame: pl.DataFrame) -> None:
+    parquet = io.BytesIO()  # so that a full disk is an OSError here too
+    frame.write_parquet(parquet)
+    path.write_bytes(parquet.getvalue())
+
+
+def readme(
+    guarantee: Guarantee,
+    documents: int,
+    columns: Sequence[str],
+    counts_file: str = "vectors.npz",
+    documents_file: str = "documents.parquet",
+) -> str:
     """What this is, for the person who receives it."""
+    counts_file, documents_file = f"  {counts_file:<19}", f"  {documents_file:<19}"
     odds = shown_ratio(Fraction(guarantee.loss_ratio))
     caveats = guarantee.caveats or ["Nothing but the counts is released here."]
     notes = "".join(_wrapped("  * ", caveat) + "\n" for caveat in caveats)
@@ -123,9 +352,9 @@ of similar meaning; what you have are the counts of those words. The release is
 {headline}.
 
 Files
-  vectors.npz        counts, documents x terms (scipy.sparse.load_npz)
+{counts_file}counts, documents x terms
   vocabulary.txt     the term of each column, one a line
-{_wrapped("  documents.parquet  ", "one row a document: " + ", ".join(columns))}
+{_wrapped(documents_file, "one row a document: " + ", ".join(columns))}
   guarantee.json     the guarantee and all parameters, for programs
 
 What the guarantee says

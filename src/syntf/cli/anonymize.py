@@ -1,23 +1,36 @@
-"""`syntf anonymize`: a file of texts in, a release out."""
+"""`syntf anonymize`: texts in, a release out, whatever their number."""
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from rich.markup import escape
 from rich.table import Table
+from scipy.sparse import csr_matrix, vstack
 
-from syntf import entropy, readers, release
+from syntf import __version__, entropy, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
+from syntf.readers import Corpus
+from syntf.stages import Stages
 
-NUMBER = "document"
-"""The column that numbers the rows of a release, where no id does."""
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a corpus, to be gone through once or more."""
+
+    corpus: Corpus
+
+    def __iter__(self) -> Iterator[str]:
+        return self.corpus.texts()
 
 
 def settings(**options: Any) -> Settings:
@@ -29,13 +42,18 @@ def settings(**options: Any) -> Settings:
 
 
 def run(
-    input: Path,
+    inputs: Sequence[str],
     out: Path,
     *,
     text: str,
     id: str | None,
     keep: Sequence[str],
     shuffle: bool,
+    format: str,
+    input_format: str | None,
+    encoding: str,
+    bad_rows: readers.BadRows,
+    resume: bool,
     force: bool,
     quiet: bool,
     seed: int | None,
@@ -44,31 +62,92 @@ def run(
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in kept:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    if id is None and NUMBER in kept:
-        raise SyntfError(f"a column {NUMBER!r} numbers the rows: keep yours with --id {NUMBER}")
+    if id is None and release.NUMBER in kept:
+        raise SyntfError(
+            f"a column {release.NUMBER!r} numbers the rows: keep yours with --id {release.NUMBER}"
+        )
+    if resume and seed is not None:
+        raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
     release.check_target(out, force=force)
-    frame = readers.read(input)
-    readers.require(frame, [text, *kept])
+    corpus = Corpus(inputs, text, kept, encoding, input_format, bad_rows)
+    fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
+    if not corpus.repeatable and (fitted or resume):
+        raise SyntfError("standard input can be read once: give a file to fit on it or to resume")
     source = entropy.system if seed is None else entropy.Seeded(seed)
-    if shuffle:
-        frame = frame[entropy.permutation(source, frame.height)]
-    texts = readers.texts(frame, text)
 
-    stages = console.stages(quiet)
-    anonymizer = Anonymizer.build(settings, texts, source=source, stages=stages)
-    counts = anonymizer.anonymize(texts, stages=stages)
-    guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
-    columns = [frame[name] for name in kept]  # by name: a selection would expand wildcards
-    if id is None:
-        columns = [pl.Series(NUMBER, range(frame.height), dtype=pl.Int64), *columns]
-    documents = pl.DataFrame(columns)
-    release.write(out, counts, anonymizer.vocabulary.outputs, documents, guarantee, force=force)
+    with console.progress(quiet) as stages:
+        if corpus.repeatable:  # a file that cannot be read is told of before the long work
+            next(iter(corpus), None)
+        anonymizer = Anonymizer.build(settings, Texts(corpus), source=source, stages=stages)
+        guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
+        key = _key(corpus, guarantee, text, kept, settings)
+        with release.Draft(out, key=key, resume=resume, force=force) as draft:
+            for counts, documents in _shards(corpus, anonymizer, draft.documents, stages):
+                frame = _kept(documents, kept, None if id else draft.documents)
+                draft.add(counts, frame)
+            draft.finish(
+                anonymizer.vocabulary.outputs,
+                guarantee,
+                shuffle=source if shuffle else None,
+                numbered=id is None,
+                format=format,
+            )
     if not quiet:
         with suppress(OSError):  # the release stands, whether its summary can be shown or not
-            summarize(guarantee, frame.height, anonymizer.vocabulary.dropped, out)
+            summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
 
 
-def summarize(guarantee: Guarantee, documents: int, dropped: int, out: Path) -> None:
+def _shards(
+    corpus: Corpus, anonymizer: Anonymizer, skip: int, stages: Stages
+) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
+    """Counts and rows of all documents but the first `skip`, a shard at a time."""
+    counts: list[csr_matrix] = []
+    rows: list[pl.DataFrame] = []
+    with stages("all documents", corpus.size) as advance:
+        before = 0
+        for batch in corpus:
+            frame = batch[skip:]
+            skip = max(0, skip - batch.height)
+            if frame.height:
+                texts = readers.texts(frame, corpus.text or "text")
+                counts.append(anonymizer.anonymize(texts, stages=stages))
+                rows.append(frame)
+            advance(corpus.done - before)
+            before = corpus.done
+            if sum(part.height for part in rows) >= release.SHARD:
+                yield vstack(counts, format="csr"), pl.concat(rows, how="vertical_relaxed")
+                counts, rows = [], []
+    if rows:
+        yield vstack(counts, format="csr"), pl.concat(rows, how="vertical_relaxed")
+
+
+def _kept(frame: pl.DataFrame, names: Sequence[str], first: int | None) -> pl.DataFrame:
+    """What is released of each document beside its counts."""
+    columns = [frame[name] for name in names]  # by name: a selection would expand wildcards
+    if first is not None:
+        columns = [release.row_numbers(first, frame.height), *columns]
+    return pl.DataFrame(columns)
+
+
+def _key(
+    corpus: Corpus, guarantee: Guarantee, text: str, kept: Sequence[str], settings: Settings
+) -> str:
+    """A hash of all that a run depends on: only a run with the same may go on with its draft."""
+    files = [
+        (str(path), path.stat().st_size, path.stat().st_mtime_ns)
+        for path in corpus.paths
+        if corpus.repeatable
+    ]
+    parts = [
+        __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
+        guarantee.as_dict(), settings.numbers, settings.idf,
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def summarize(
+    guarantee: Guarantee, documents: int, dropped: int, corpus: Corpus, out: Path
+) -> None:
     """The release in a few lines."""
     loss = guarantee.loss_per_word
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
@@ -85,6 +164,10 @@ def summarize(guarantee: Guarantee, documents: int, dropped: int, out: Path) -> 
     )
     table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
     console.out.print(table)
+    if corpus.bad:
+        console.out.print(f"[yellow]![/] {corpus.bad:,} broken rows were left out:")
+        for place in corpus.skipped:
+            console.out.print(f"  {escape(place)}", soft_wrap=True)
     for caveat in guarantee.caveats:
         console.out.print(f"[yellow]![/] {escape(caveat)}")
     if not guarantee.private:

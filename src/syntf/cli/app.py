@@ -89,7 +89,7 @@ def app() -> None:
 
 
 @app.command()
-@click.argument("input", type=FILE)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.option("--text", default="text", show_default=True, help="The column with the texts.")
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the release goes.")
 @click.option("--id", metavar="COLUMN", help="A column that names the documents; released as is.")
@@ -100,6 +100,27 @@ def app() -> None:
     help="Columns to release as they are, outside the guarantee.",
 )
 @click.option("--shuffle", is_flag=True, help="Release the documents in a random order.")
+@click.option(
+    "--format",
+    type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text"]),
+    default="npz",
+    show_default=True,
+    help="What the counts are written as.",
+)
+@click.option(
+    "--input-format",
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
+    help="In place of what the names of the files end in; needed for standard input.",
+)
+@click.option("--encoding", default="utf-8", show_default=True, help="Of text files that are read.")
+@click.option(
+    "--bad-rows",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="Rows with a wrong number of fields, bad JSON or no text: stop before "
+    "anything is released, or leave them out and say where they were.",
+)
 @parameters("length", "epsilon", "loss", "spelling", "morphology", "vocabulary")
 @click.option(
     "--fit-vocabulary",
@@ -129,6 +150,7 @@ def app() -> None:
     help="For tfidf: from public frequencies, or fitted on these texts (marked).",
 )
 @click.option("--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @click.option(
@@ -137,24 +159,14 @@ def app() -> None:
     type=int,
     help="Repeatable draws, for tests only: marks the release NOT PRIVATE.",
 )
-def anonymize(
-    input: Path,
-    out: Path,
-    text: str,
-    id: str | None,
-    keep: tuple[str, ...],
-    shuffle: bool,
-    force: bool,
-    quiet: bool,
-    seed: int | None,
-    **chosen: Any,
-) -> None:
+def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     """Make a release from the texts in INPUT.
 
-    INPUT is a .csv, .tsv, .jsonl or .parquet file, or a folder of text files. The release
-    holds synthetic counts (vectors.npz, vocabulary.txt), what you keep of each document
-    (documents.parquet), the guarantee (guarantee.json) and a README.txt for whoever
-    receives it.
+    INPUT is a .csv, .tsv, .jsonl, .parquet or .mbox file, also compressed (.gz, .bz2, .xz), a
+    folder of text files, several of these, a pattern in quotes, or - for standard input. It
+    may be larger than memory. The release holds synthetic counts (vectors.npz,
+    vocabulary.txt), what you keep of each document (documents.parquet), the guarantee
+    (guarantee.json) and a README.txt for whoever receives it.
 
     \b
     Example:
@@ -162,18 +174,10 @@ def anonymize(
     """
     from syntf.cli import anonymize as command
 
-    command.run(
-        input,
-        out,
-        text=text,
-        id=id,
-        keep=keep,
-        shuffle=shuffle,
-        force=force,
-        quiet=quiet,
-        seed=seed,
-        settings=command.settings(**chosen),
-    )
+    files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
+             "resume", "force", "quiet", "seed")  # fmt: skip
+    own = {name: options.pop(name) for name in files}
+    command.run(inputs, out, settings=command.settings(**options), **own)
 
 
 @app.command()

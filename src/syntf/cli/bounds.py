@@ -12,7 +12,8 @@ from syntf.cli import console
 
 
 def run(settings: Settings, documents: int, folder: Path | None) -> None:
-    anonymizer = Anonymizer.build(settings, stages=console.stages())
+    with console.progress() as stages:
+        anonymizer = Anonymizer.build(settings, stages=stages)
     guarantee = anonymizer.guarantee()
     losses = guarantee.loss_per_word
     length = settings.length

@@ -34,23 +34,28 @@ class RateColumn(ProgressColumn):
         return Text(f"{speed:,.0f}/s" if speed else "", style="progress.data.speed")
 
 
-def stages(quiet: bool = False) -> Stages:
+@contextmanager
+def progress(quiet: bool = False) -> Iterator[Stages]:
     """Progress bars with rate and time left, on a terminal; silence elsewhere."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        return silent
+        yield silent
+        return
+    columns = (
+        TextColumn("{task.description:<18}"),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        RateColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bars:
 
-    @contextmanager
-    def bar(name: str, total: int) -> Iterator[Advance]:
-        columns = (
-            TextColumn("{task.description:<18}"),
-            BarColumn(bar_width=24),
-            TaskProgressColumn(),
-            RateColumn(),
-            TimeRemainingColumn(),
-        )
-        with Progress(*columns, console=console, transient=True) as progress:
-            task = progress.add_task(name, total=total)
-            yield lambda steps: progress.advance(task, steps)
+        @contextmanager
+        def stage(name: str, total: int) -> Iterator[Advance]:
+            task = bars.add_task(name, total=total)
+            try:
+                yield lambda steps: bars.advance(task, steps)
+            finally:
+                bars.remove_task(task)
 
-    return bar
+        yield stage

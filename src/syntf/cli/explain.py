@@ -15,7 +15,8 @@ from syntf.errors import SyntfError
 
 
 def run(words: Sequence[str], settings: Settings, top: int) -> None:
-    anonymizer = Anonymizer.build(settings, stages=console.stages())
+    with console.progress() as stages:
+        anonymizer = Anonymizer.build(settings, stages=stages)
     rows = {}
     for word in dict.fromkeys(words):
         term = anonymizer.term(word)

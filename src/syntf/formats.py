@@ -1,0 +1,82 @@
+"""Synthetic counts in the formats that other tools read."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_matrix, save_npz
+
+Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
+"""Writes counts to a path; the last argument is the number of the first document."""
+
+
+def npz(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """For ``scipy.sparse.load_npz``."""
+    with path.open("wb") as file:
+        save_npz(file, counts)
+
+
+def parquet(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """One row a document: its number, its terms and their counts, as lists."""
+    lengths = np.diff(counts.indptr)
+    table = pl.DataFrame(
+        {
+            "document": np.repeat(np.arange(first, first + len(lengths)), lengths),
+            "terms": pl.Series(terms, dtype=pl.String)[counts.indices],
+            "counts": counts.data,
+        }
+    )
+    with path.open("wb") as file:
+        table.group_by("document", maintain_order=True).all().write_parquet(file)
+
+
+def mtx(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """Matrix Market: ``scipy.io.mmread``, gensim's ``MmCorpus``, R, Julia."""
+    from scipy.io import mmwrite
+
+    with path.open("wb") as file:
+        mmwrite(file, counts, field="integer")
+
+
+def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """For ``sklearn.datasets.load_svmlight_file``: columns from 1, every target 0."""
+    with path.open("w", encoding="ascii") as file:
+        for columns, numbers in _rows(counts):
+            pairs = zip(columns, numbers, strict=True)
+            file.write(f"0 {' '.join(f'{column + 1}:{number}' for column, number in pairs)}\n")
+
+
+def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """One object a line: the number of the document, and a count for each of its terms."""
+    with path.open("w", encoding="utf-8") as file:
+        for number, (columns, numbers) in enumerate(_rows(counts), start=first):
+            named = {terms[column]: count for column, count in zip(columns, numbers, strict=True)}
+            file.write(json.dumps({"document": number, "counts": named}) + "\n")
+
+
+def text(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+    """One line a document: each word as often as it was drawn, in alphabetical order."""
+    with path.open("w", encoding="utf-8") as file:
+        for columns, numbers in _rows(counts):
+            words = sorted(
+                (terms[column], count) for column, count in zip(columns, numbers, strict=True)
+            )
+            file.write(" ".join(w for word, count in words for w in [word] * count) + "\n")
+
+
+def _rows(counts: csr_matrix) -> list[tuple[list[int], list[int]]]:
+    spans = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
+    return [(counts.indices[a:b].tolist(), counts.data[a:b].tolist()) for a, b in spans]
+
+
+WRITERS: dict[str, tuple[str, Writer]] = {
+    "npz": (".npz", npz),
+    "parquet": (".parquet", parquet),
+    "mtx": (".mtx", mtx),
+    "svmlight": (".svmlight", svmlight),
+    "jsonl": (".jsonl", jsonl),
+    "text": (".txt", text),
+}
+"""By the name of the format: what its files end in, and how they are written."""
