@@ -37,7 +37,7 @@ def mtx(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> Non
     from scipy.io import mmwrite
 
     with path.open("wb") as file:
-        mmwrite(file, counts, field="integer")
+        mmwrite(file, counts, field="real", precision=7)  # gensim reads no other field
 
 
 def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:

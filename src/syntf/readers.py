@@ -18,6 +18,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from email import policy
 from email.message import EmailMessage
@@ -353,18 +354,14 @@ def _parquet(source: Path) -> Iterator[pl.DataFrame]:
 def _mbox(source: Path) -> Iterator[pl.DataFrame]:
     """Messages as rows: text (the body as plain text), subject, from, date."""
     parser = BytesParser(policy=policy.default)
-    box = mailbox.mbox(source, create=False)
-    keys = box.keys()
-    for start in range(0, len(keys), BATCH):
-        messages = [parser.parsebytes(box.get_bytes(key)) for key in keys[start : start + BATCH]]
-        yield pl.DataFrame(
-            {"text": [_body(message) for message in messages]}
-            | {
-                name: [_header(message, name) for message in messages]
-                for name in ("subject", "from", "date")
-            },
-            schema=dict.fromkeys(("text", "subject", "from", "date"), pl.String),
-        )
+    names = ("subject", "from", "date")
+    with closing(mailbox.mbox(source, create=False)) as box:
+        keys = box.keys()
+        for start in range(0, len(keys), BATCH):
+            messages = [parser.parsebytes(box.get_bytes(k)) for k in keys[start : start + BATCH]]
+            columns = {"text": [_body(message) for message in messages]}
+            columns |= {name: [_header(message, name) for message in messages] for name in names}
+            yield pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
 def _body(message: EmailMessage) -> str:

@@ -62,16 +62,11 @@ class Draft:
         self._draft = folder.absolute().with_name(f".{folder.name}.partial")
         self._draft.mkdir(exist_ok=True)
         self._lock = self._locked()
-        state = self._state()
-        self.rows: list[int] = []
-        if resume:
-            self.rows = self._resume(state)
-        elif sum(state["rows"]) >= SHARD and not force:
-            raise SyntfError(
-                f"an unfinished run has left {sum(state['rows']):,} documents in {self._draft}: "
-                "add --resume to go on with them, or --force to start over"
-            )
-        self._clear(keep=len(self.rows))
+        try:
+            self.rows = self._begin(resume=resume, force=force)
+        except BaseException:
+            self._lock.close()
+            raise
 
     @property
     def documents(self) -> int:
@@ -146,6 +141,18 @@ class Draft:
             return {"key": str(state["key"]), "rows": [int(count) for count in state["rows"]]}
         except (OSError, ValueError, KeyError, TypeError):
             return {"key": self._key, "rows": []}
+
+    def _begin(self, *, resume: bool, force: bool) -> list[int]:
+        """Documents in each shard to go on with, if any; the draft cleared of all else."""
+        state = self._state()
+        if not resume and not force and sum(state["rows"]) >= SHARD:
+            raise SyntfError(
+                f"an unfinished run has left {sum(state['rows']):,} documents in {self._draft}: "
+                "add --resume to go on with them, or --force to start over"
+            )
+        rows = self._resume(state) if resume else []
+        self._clear(keep=len(rows))
+        return rows
 
     def _resume(self, state: dict[str, Any]) -> list[int]:
         if state["key"] != self._key:
