@@ -9,6 +9,7 @@ import json
 import os
 from codecs import BOM_UTF8
 from collections.abc import Callable, Sequence
+from hashlib import file_digest, sha256
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -58,6 +59,16 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
     except pl.exceptions.PolarsError:
         pass  # no text form, as for durations
     raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
+
+
+def digest(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, or of the names and SHA-256 of a folder's files."""
+    source = Path(path)
+    if not source.is_dir():
+        with source.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    lines = (f"{digest(file)} {_name(file.relative_to(source))}\n" for file in _files(source))
+    return sha256("".join(lines).encode()).hexdigest()
 
 
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
@@ -113,7 +124,7 @@ def _encodable(value: Any) -> Any:
 
 
 def _folder(source: Path) -> pl.DataFrame:
-    paths = sorted(path for path in source.rglob("*") if path.is_file())
+    paths = _files(source)
     if not paths:
         raise SyntfError(f"the folder {source} holds no files")
     return pl.DataFrame(
@@ -122,6 +133,10 @@ def _folder(source: Path) -> pl.DataFrame:
             "text": [path.read_bytes().decode("utf-8", "replace") for path in paths],
         }
     )
+
+
+def _files(source: Path) -> list[Path]:
+    return sorted(path for path in source.rglob("*") if path.is_file())
 
 
 def _name(path: Path) -> str:

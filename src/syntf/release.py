@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix, save_npz
 from syntf.arithmetic import shown, shown_ratio
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
+from syntf.vocabulary import as_lines
 
 FILES = ("vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt")
 
@@ -49,7 +50,7 @@ def write(
     """Write all files of a release into a new folder that appears when it is complete."""
     with _whole(folder, force=force) as draft:
         save_npz(draft / "vectors.npz", counts)
-        (draft / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        (draft / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
         parquet = io.BytesIO()  # so that a full disk is an OSError here too
         documents.write_parquet(parquet)
         (draft / "documents.parquet").write_bytes(parquet.getvalue())

@@ -55,7 +55,8 @@ def run(
     texts = readers.texts(frame, text)
 
     stages = console.stages(quiet)
-    anonymizer = Anonymizer.build(settings, texts, source=source, stages=stages)
+    released = {readers.digest(input)} if settings.vocabulary is not None else set()
+    anonymizer = Anonymizer.build(settings, texts, source=source, released=released, stages=stages)
     counts = anonymizer.anonymize(texts, stages=stages)
     guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
     columns = [frame[name] for name in kept]  # by name: a selection would expand wildcards
