@@ -157,6 +157,7 @@ def test_help_of_every_command_fits_88_columns(capsys, monkeypatch, command, opt
 def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
+        "coverage", "vocabulary", "vocabulary build", "vocabulary show",
     }  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def test_help_imports_nothing_heavy(arguments):
     assert not modules & heavy
 
 
-@pytest.mark.parametrize("command", [[], ["cache"]])
+@pytest.mark.parametrize("command", [[], ["cache"], ["vocabulary"]])
 def test_a_group_alone_shows_its_help(capsys, monkeypatch, command):
     code, out, err = call(capsys, monkeypatch, *command)
     assert (code, err) == (2, "")

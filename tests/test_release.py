@@ -41,6 +41,7 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         kept_columns=list(kept),
         shuffled=False,
         digest="sha256:" + "5a" * 32,
+        vocabulary_digest="sha256:" + "a5" * 32,
         private=not seeded and not fitted,
         caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept),
         version="1.2.3",

@@ -1,12 +1,15 @@
 import re
 from collections import Counter
+from hashlib import sha256
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
 
-from syntf.analysis import Analyzer
+from syntf.analysis import Analyzer, tokens
 from syntf.errors import SyntfError
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Remembered, Vocabulary, first_known
@@ -114,6 +117,133 @@ def test_fit_agrees_with_counting(toy_vectors, documents, min_df):
     else:
         with pytest.raises(SyntfError):
             Vocabulary.fit(texts, Analyzer("lower"), toy_vectors, min_df=min_df)
+
+
+LIMITS = [1, 2, 3, 4, 7, 0.1, 0.3, 1 / 3, 0.5, 0.7, 0.99]
+
+
+def document_frequencies(texts, analyzer, vectors):
+    """Term by term and text by text: in how many texts each term is the reading of a token."""
+
+    def known(term):
+        return term in vectors.words or term.lower() in vectors.words
+
+    def read(token):
+        return next((term for term in analyzer.candidates(token) if known(term)), None)
+
+    everything = {read(token) for text in texts for token in tokens(text)} - {None}
+    return {
+        term: sum(any(read(token) == term for token in tokens(text)) for text in texts)
+        for term in everything
+    }
+
+
+def test_fit_takes_exactly_the_terms_within_both_limits(toy_vectors):
+    texts = [
+        "Dogs, dogs and a mouse in the garden", "the mice ran to a tree", "MOUSE mouse mice",
+        "a dog runs; mice run", "fish swim", "", "qwxyz 17", "Garden trees, garden flowers",
+        "the mouse and the fish", "mice ran",
+    ]  # fmt: skip
+    found = document_frequencies(texts, Analyzer(), toy_vectors)
+    assert found == {
+        "mouse": 6, "run": 3, "dog": 2, "garden": 2, "tree": 2, "fish": 2, "swim": 1, "flower": 1,
+    }  # fmt: skip
+    outcomes = set()
+    for low, high, size in product(LIMITS, [*LIMITS, 1.0], [None, 1, 2, 3, 5, 99]):
+        least = low if isinstance(low, int) else low * 10
+        most = high if isinstance(high, int) else high * 10
+        kept = [term for term, count in found.items() if least <= count <= most]
+        kept = sorted(sorted(kept), key=found.__getitem__, reverse=True)[:size]
+        limits = {"min_df": low, "max_df": high, "max_size": size}
+        if kept:
+            made = Vocabulary.fit(texts, Analyzer(), toy_vectors, **limits)
+            assert list(made.inputs) == list(made.outputs) == sorted(kept)
+            outcomes.add(tuple(made.outputs))
+        else:
+            with pytest.raises(SyntfError, match="has 0 terms"):
+                Vocabulary.fit(texts, Analyzer(), toy_vectors, **limits)
+    assert len(outcomes) > 15  # the limits do cut, in many places
+
+
+def test_of_terms_in_equally_many_texts_the_first_in_the_alphabet_stay(toy_vectors):
+    texts = ["tree road house", "house road tree bird", "bird"]
+    for size, terms in ((1, ["bird"]), (2, ["bird", "house"]), (3, ["bird", "house", "road"])):
+        made = Vocabulary.fit(texts, Analyzer(), toy_vectors, max_size=size)
+        assert list(made.outputs) == terms
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("cat dog car bus road tree fish".split())), min_size=1),
+    st.sampled_from(LIMITS),
+    st.sampled_from([*LIMITS, 1.0]),
+    st.none() | st.integers(1, 8),
+)
+def test_fit_agrees_with_scikit_learn(toy_vectors, documents, low, high, size):
+    texts = [" ".join(document) for document in documents]
+    plain = Analyzer("lower", stop_words=frozenset(), numbers=True)
+    counts = Counter(word for document in documents for word in set(document))
+    # Binary, so that the frequency by which it keeps the first terms is that of documents.
+    oracle = CountVectorizer(min_df=low, max_df=high, max_features=size, binary=True)
+    try:
+        wanted = oracle.fit(texts).get_feature_names_out().tolist()
+    except ValueError:
+        with pytest.raises(SyntfError, match="has 0 terms"):
+            Vocabulary.fit(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
+        return
+    made = Vocabulary.fit(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
+    found = list(made.outputs)
+    assert len(found) == len(wanted)
+    assert sorted(map(counts.get, found)) == sorted(map(counts.get, wanted))
+    edge = min(map(counts.get, wanted))  # among equals at the edge, it takes any
+    if size is None or len(wanted) < size:
+        assert found == wanted
+    else:
+        assert {w for w in found if counts[w] > edge} == {w for w in wanted if counts[w] > edge}
+
+
+def test_the_digest_is_that_of_the_outputs_one_a_line(toy_vectors):
+    made = Vocabulary.given(["dog", "cat", "qwxyz"], toy_vectors)
+    assert made.digest == sha256(b"dog\ncat\n").hexdigest()
+    assert made.digest != Vocabulary.given(["cat", "dog"], toy_vectors).digest
+    assert Vocabulary.default(toy_vectors).digest != made.digest
+
+
+HEADED = "# syntf vocabulary\n# source-sha256: {}\n# morphology: lower\n\ndog\ncat\n"
+
+
+@pytest.mark.parametrize(
+    ("digest", "released", "provenance"),
+    [
+        ("ab" * 32, {"ab" * 32}, "fitted"),
+        ("AB" * 32, {"cd" * 32, "ab" * 32}, "fitted"),
+        ("ab" * 32, {"cd" * 32}, "public"),
+        ("ab" * 32, set(), "public"),
+        ("", {"ab" * 32}, "public"),
+    ],
+)
+def test_a_file_that_names_what_is_released_is_fitted(
+    tmp_path, toy_vectors, digest, released, provenance
+):
+    path = tmp_path / "terms.txt"
+    for key in ("source-sha256", "texts-sha256"):
+        path.write_text(HEADED.format(digest).replace("source-sha256", key))
+        made = Vocabulary.read(path, toy_vectors, morphology="lower", released=released)
+        assert (list(made.outputs), made.provenance) == (["dog", "cat"], provenance)
+        assert made.dropped == 0
+
+
+def test_a_file_that_calls_itself_fitted_is(tmp_path, toy_vectors):
+    (tmp_path / "a.txt").write_text("# syntf vocabulary\n# provenance: fitted\ncat\n")
+    assert Vocabulary.read(tmp_path / "a.txt", toy_vectors).provenance == "fitted"
+
+
+def test_a_file_of_another_morphology_is_refused(tmp_path, toy_vectors):
+    path = tmp_path / "terms.txt"
+    path.write_text(HEADED.format("ab" * 32))
+    for chosen in ("lemma", "orth"):
+        with pytest.raises(SyntfError, match=f"built with morphology lower, and {chosen} is chose"):
+            Vocabulary.read(path, toy_vectors, morphology=chosen)
+    assert len(Vocabulary.read(path, toy_vectors).outputs) == 2
 
 
 def test_default_outputs_are_10000_known_words_without_stop_words_or_numbers(embedded):

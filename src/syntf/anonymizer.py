@@ -28,7 +28,7 @@ from syntf.rating import WithEmptyDocument, WordRating
 from syntf.stages import Stages, silent
 from syntf.synthesis import synthesize
 from syntf.vectors import WordVectors
-from syntf.vocabulary import Provenance, Remembered, Vocabulary, first_known
+from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
 
 Weighting = Literal["tf", "tfidf"]
 
@@ -50,7 +50,8 @@ class Settings:
     weights : ``tf`` or ``tfidf``, how θ weighs a document's terms.
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
-    fit_vocabulary : take the terms of the texts themselves, found in `min_df` of them.
+    fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
+        them (counts, or shares below 1), and the `max_size` found most often.
     vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
         embedded ones.
     """
@@ -66,7 +67,9 @@ class Settings:
     idf: Provenance = "public"
     vocabulary: str | PathLike[str] | Sequence[str] | None = None
     fit_vocabulary: bool = False
-    min_df: int = 2
+    min_df: float = 2
+    max_df: float = 1.0
+    max_size: int | None = None
     vectors: str | PathLike[str] | WordVectors | None = None
 
     @property
@@ -83,7 +86,10 @@ class Settings:
         fraction("spelling", self.spelling)
         if self.loss is not None:
             positive("loss", self.loss)
-        for name, value in (("length", self.length), ("min_df", self.min_df)):
+        count_or_share("min_df", self.min_df, whole=False)
+        count_or_share("max_df", self.max_df, whole=True)
+        size = 1 if self.max_size is None else self.max_size
+        for name, value in (("length", self.length), ("max_size", size)):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not whole or value < 1:
                 raise SyntfError(f"{name} must be a whole number, at least 1, not {value!r}")
@@ -115,17 +121,16 @@ class Anonymizer:
         texts: Iterable[str] = (),
         *,
         source: entropy.Source = entropy.system,
+        released: Set[str] = frozenset(),
         stages: Stages = silent,
     ) -> "Anonymizer":
         """Prepare everything. `texts` are gone through only where something is fitted on them.
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
+        `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
+        of them, or from the same texts, is fitted.
         """
-        analyzer = Analyzer(
-            settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
-        )
-        vectors = _vectors(settings)
-        vocabulary = _vocabulary(settings, texts, analyzer, vectors)
+        analyzer, vectors, vocabulary = reading(settings, texts, released)
         rating = WithEmptyDocument(
             WordRating(
                 vocabulary.inputs,
@@ -201,6 +206,7 @@ class Anonymizer:
             kept_columns=list(kept_columns),
             shuffled=shuffled,
             digest=f"sha256:{mechanism.digest}",
+            vocabulary_digest=f"sha256:{self.vocabulary.digest}",
             private=not seeded and "fitted" not in provenance.values(),
             caveats=caveats(
                 seeded=seeded,
@@ -240,6 +246,17 @@ class Anonymizer:
         return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
 
 
+def reading(
+    settings: Settings, texts: Iterable[str] = (), released: Set[str] = frozenset()
+) -> tuple[Analyzer, WordVectors, Vocabulary]:
+    """What reads a text under these settings: all that comes before a mechanism."""
+    analyzer = Analyzer(
+        settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
+    )
+    vectors = _vectors(settings)
+    return analyzer, vectors, _vocabulary(settings, texts, analyzer, vectors, released)
+
+
 def _vectors(settings: Settings) -> WordVectors:
     if settings.vectors is None:
         return WordVectors.embedded()
@@ -249,12 +266,22 @@ def _vectors(settings: Settings) -> WordVectors:
 
 
 def _vocabulary(
-    settings: Settings, texts: Iterable[str], analyzer: Analyzer, vectors: WordVectors
+    settings: Settings,
+    texts: Iterable[str],
+    analyzer: Analyzer,
+    vectors: WordVectors,
+    released: Set[str],
 ) -> Vocabulary:
     if settings.fit_vocabulary:
-        return Vocabulary.fit(texts, analyzer, vectors, min_df=settings.min_df)
+        return Vocabulary.fit(
+            texts, analyzer, vectors,
+            min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
+        )  # fmt: skip
     if settings.vocabulary is None:
         return Vocabulary.default(vectors)
     if isinstance(settings.vocabulary, str | PathLike):
-        return Vocabulary.read(settings.vocabulary, vectors)
+        return Vocabulary.read(
+            settings.vocabulary, vectors,
+            morphology=settings.morphology, released=released, texts=texts,
+        )  # fmt: skip
     return Vocabulary.given(settings.vocabulary, vectors)

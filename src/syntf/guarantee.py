@@ -45,6 +45,7 @@ class Guarantee:
     kept_columns: Sequence[str]
     shuffled: bool
     digest: str
+    vocabulary_digest: str
     private: bool
     caveats: Sequence[str]
     version: str
@@ -76,8 +77,9 @@ def caveats(
             f"NOT COVERED: {' and '.join(fitted)} fitted on the texts released here, so the "
             "release depends on them in a way that the loss does not count."
         )
-    if supplied:
-        found.append(f"Public on the word of whoever made this release: {' and '.join(supplied)}.")
+    claimed = [name for name in supplied if name not in fitted]
+    if claimed:
+        found.append(f"Public on the word of whoever made this release: {' and '.join(claimed)}.")
     if kept_columns:
         found.append(
             f"Released as they are, outside the guarantee: columns {', '.join(kept_columns)}."

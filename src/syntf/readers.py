@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
+from hashlib import file_digest, sha256
 from io import TextIOWrapper
 from pathlib import Path
 from textwrap import shorten
@@ -262,6 +263,16 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
     raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
 
 
+def digest(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes, or of the names and SHA-256 of a folder's files."""
+    source = Path(path)
+    if not source.is_dir():
+        with source.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    lines = (f"{digest(file)} {_name(file.relative_to(source))}\n" for file in _files(source))
+    return sha256("".join(lines).encode()).hexdigest()
+
+
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """Refuse columns that are not there, and name those that are."""
     for column in columns:
@@ -333,7 +344,7 @@ def _encodable(value: Any) -> Any:
 
 
 def _folder(source: Path) -> Iterator[pl.DataFrame]:
-    paths = sorted(path for path in source.rglob("*") if path.is_file())
+    paths = _files(source)
     if not paths:
         raise SyntfError(f"the folder {source} holds no files")
     for start in range(0, len(paths), BATCH):
@@ -389,6 +400,10 @@ def _header(message: EmailMessage, name: str) -> str:
         return str(_encodable(str(message.get(name, ""))))
     except Exception:  # the parser of headers raises many things on broken ones
         return ""
+
+
+def _files(source: Path) -> list[Path]:
+    return sorted(path for path in source.rglob("*") if path.is_file())
 
 
 def _name(path: Path) -> str:

@@ -26,6 +26,7 @@ from syntf.arithmetic import shown, shown_ratio
 from syntf.errors import SyntfError
 from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
+from syntf.vocabulary import as_lines
 
 try:
     import fcntl
@@ -197,7 +198,7 @@ class Draft:
             _write_parquet(final / f"documents{part}.parquet", documents)
             first += documents.height
         part = "-*" if len(self.rows) > 1 else ""
-        (final / "vocabulary.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        (final / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
         (final / "README.txt").write_text(
             readme(guarantee, first, columns, f"vectors{part}{suffix}", f"documents{part}.parquet"),
             encoding="utf-8",

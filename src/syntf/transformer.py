@@ -48,7 +48,12 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     fit_vocabulary : bool, default=False
         Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
         those are the texts released, the guarantee does not cover it, and says so.
-    min_df : int, default=2
+    min_df : int or float, default=2
+    max_df : int or float, default=1.0
+        For a fitted vocabulary: how many texts a term must and may be in, as a number of
+        texts (int) or a share of them (float).
+    max_size : int, optional
+        For a fitted vocabulary: how many terms to take, those in the most texts first.
     vectors : path or WordVectors, optional
         Word vectors in place of the embedded ones.
     source : callable, optional
@@ -91,7 +96,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         idf: Provenance = "public",
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
-        min_df: int = 2,
+        min_df: float = 2,
+        max_df: float = 1.0,
+        max_size: int | None = None,
         vectors: str | PathLike[str] | WordVectors | None = None,
         source: entropy.Source | None = None,
     ) -> None:
@@ -107,6 +114,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary = vocabulary
         self.fit_vocabulary = fit_vocabulary
         self.min_df = min_df
+        self.max_df = max_df
+        self.max_size = max_size
         self.vectors = vectors
         self.source = source
 

@@ -9,6 +9,7 @@ import io
 import zlib
 from collections.abc import Sequence
 from functools import cached_property
+from hashlib import sha256
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
@@ -50,6 +51,14 @@ class WordVectors:
         """The row of a term, or of its lower case; None if neither has a vector."""
         row = self._row.get(term)
         return row if row is not None else self._row.get(term.lower())
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the words and their int8 vectors, whatever file they came from."""
+        words = "".join(f"{word}\n" for word in self.words)
+        found = sha256(f"{self.matrix.shape}\n{words}".encode("utf-8", "replace"))
+        found.update(np.ascontiguousarray(self.matrix).data)
+        return found.hexdigest()
 
     @classmethod
     def embedded(cls) -> Self:

@@ -1,15 +1,17 @@
 """Vocabularies: the terms a document may contain (inputs) and a release may show (outputs)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from importlib.resources import files
+from numbers import Integral
 from os import PathLike
-from pathlib import Path
 from typing import Literal, TypeVar
 
 from syntf.analysis import Analyzer, tokens
 from syntf.errors import SyntfError
+from syntf.origin import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
 from syntf.vectors import WordVectors
 
 Provenance = Literal["public", "fitted"]
@@ -26,6 +28,11 @@ class Vocabulary:
     provenance: Provenance
     dropped: int = 0
     """Terms given that have no vector."""
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the outputs, one a line: that of a release's ``vocabulary.txt``."""
+        return terms_digest(self.outputs)
 
     @classmethod
     def default(cls, vectors: WordVectors) -> "Vocabulary":
@@ -59,33 +66,99 @@ class Vocabulary:
         return cls(known, found, known, found, provenance, len(distinct) - len(known))
 
     @classmethod
-    def read(cls, path: str | PathLike[str], vectors: WordVectors) -> "Vocabulary":
-        """A file with one term a line."""
-        source = Path(path)
-        if not source.is_file():
-            raise SyntfError(f"no vocabulary file at {source}")
-        lines = source.read_text(encoding="utf-8-sig", errors="replace").split("\n")
-        terms = [line.strip() for line in lines if line.strip()]
-        return cls.given(terms, vectors, origin=str(source))
+    def read(
+        cls,
+        path: str | PathLike[str],
+        vectors: WordVectors,
+        *,
+        morphology: str | None = None,
+        released: Set[str] = frozenset(),
+        texts: Iterable[str] = (),
+    ) -> "Vocabulary":
+        """A file with one term a line, after a header or without one (:mod:`syntf.origin`).
+
+        If its header names one of the SHA-256 in `released` (of files) or that of the `texts`,
+        or says so itself, it is fitted; if it names another `morphology`, its terms are not
+        those of the texts: refused.
+        """
+        origin, terms = read_terms(path)
+        made = cls.given(terms, vectors, origin=str(path))
+        if origin is None:
+            return made
+        for built in origin.values(MORPHOLOGY):
+            if morphology not in (None, built):
+                raise SyntfError(
+                    f"{path} was built with morphology {built}, and {morphology} is chosen: "
+                    f"add --morphology {built}, or build the vocabulary again"
+                )
+        known = {*released, texts_digest(texts)} if origin.values(TEXTS_DIGEST) else released
+        fitted = origin.fitted_on(known) or "fitted" in origin.values(PROVENANCE)
+        return replace(made, provenance="fitted") if fitted else made
 
     @classmethod
     def fit(
-        cls, texts: Iterable[str], analyzer: Analyzer, vectors: WordVectors, *, min_df: int = 2
+        cls,
+        texts: Iterable[str],
+        analyzer: Analyzer,
+        vectors: WordVectors,
+        *,
+        min_df: float = 2,
+        max_df: float = 1.0,
+        max_size: int | None = None,
     ) -> "Vocabulary":
-        """The terms with a vector that at least `min_df` of these texts contain, sorted.
+        """The terms with a vector that `min_df` to `max_df` of these texts contain, sorted.
+
+        Whole numbers count texts, others are shares of them, as in scikit-learn. Of more than
+        `max_size` terms, those found in the most texts are taken; where these are equal, the
+        first in the alphabet.
 
         It depends on the texts, so a release that uses it for the same texts is marked.
         """
-        documents = Counter[str]()
+        documents, size = Counter[str](), 0
         term = first_known(analyzer, lambda word: vectors.find(word) is not None)
         remembered = Remembered(term)
         for text in texts:
             documents.update({remembered[token] for token in tokens(text)})
+            size += 1
         del documents[""]
-        terms = sorted(word for word, count in documents.items() if count >= min_df)
-        return cls.given(
-            terms, vectors, provenance="fitted", origin=f"the text (terms in {min_df} documents)"
-        )
+        least, most = _texts(min_df, size), _texts(max_df, size)
+        terms = [word for word, count in documents.items() if least <= count <= most]
+        if not terms:
+            raise SyntfError(
+                f"the text (terms in {_amount(min_df)} or more, {_amount(max_df)} or fewer) has 0 "
+                "terms with a word vector: lower min_df, raise max_df, or give more texts"
+            )
+        terms.sort(key=lambda word: (-documents[word], word))
+        return cls.given(sorted(terms[:max_size]), vectors, provenance="fitted")
+
+
+def count_or_share(name: str, value: object, *, whole: bool) -> None:
+    """Refuse what is neither a number of texts nor a share of them; 1.0 only if `whole`."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return
+    if isinstance(value, float) and (0 < value < 1 or (whole and value == 1)):
+        return
+    raise SyntfError(
+        f"{name} must be a whole number, at least 1, or a share above 0 and "
+        f"{'up to' if whole else 'below'} 1.0, not {value!r}"
+    )
+
+
+def as_lines(terms: Iterable[str]) -> str:
+    """Terms as the text of a file, one a line."""
+    return "".join(f"{term}\n" for term in terms)
+
+
+def terms_digest(terms: Iterable[str]) -> str:
+    return sha256(as_lines(terms).encode()).hexdigest()
+
+
+def _texts(limit: float, size: int) -> float:
+    return int(limit) if isinstance(limit, Integral) else limit * size
+
+
+def _amount(limit: float) -> str:
+    return f"{limit} documents" if isinstance(limit, Integral) else f"a share of {limit:g}"
 
 
 def first_known(analyzer: Analyzer, known: Callable[[str], bool]) -> Callable[[str], str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,9 +76,16 @@ def run(
     source = entropy.system if seed is None else entropy.Seeded(seed)
 
     with console.progress(quiet) as stages:
-        if corpus.repeatable:  # a file that cannot be read is told of before the long work
-            next(iter(corpus), None)
-        anonymizer = Anonymizer.build(settings, Texts(corpus), source=source, stages=stages)
+        texts: Iterable[str] = ()
+        released: set[str] = set()
+        if corpus.repeatable:
+            next(iter(corpus), None)  # what cannot be read is told of before the long work
+            texts = Texts(corpus)
+            if settings.vocabulary is not None:
+                released = {readers.digest(path) for path in corpus.paths}
+        anonymizer = Anonymizer.build(
+            settings, texts, source=source, released=released, stages=stages
+        )
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, kept, settings)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:

@@ -5,6 +5,7 @@ Those modules are imported when their command runs: `syntf --help` stays instant
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
@@ -16,6 +17,15 @@ from syntf.analysis import Morphology
 from syntf.errors import SyntfError, TableError
 
 FILE = click.Path(path_type=Path)
+
+
+def count_or_share(value: str) -> float:
+    """A whole number, or a decimal one: 1 is one text, 1.0 is all of them."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(value)
+    raise click.BadParameter(f"{value!r} is neither a count nor a share")
+
 
 PARAMETERS = {
     "epsilon": click.option(
@@ -60,6 +70,31 @@ PARAMETERS = {
         type=FILE,
         metavar="FILE",
         help="Word vectors in GloVe's text format, plain or .gz. Default: embedded.",
+    ),
+    "min_df": click.option(
+        "--min-df",
+        type=count_or_share,
+        metavar="COUNT|SHARE",
+        default="2",
+        show_default=True,
+        help="For a vocabulary from texts: the least number, or share, of texts with a term.",
+    ),
+    "max_df": click.option(
+        "--max-df",
+        type=count_or_share,
+        metavar="COUNT|SHARE",
+        default="1.0",
+        show_default=True,
+        help="The greatest number, or share, of texts with a term.",
+    ),
+    "max_size": click.option(
+        "--max-size",
+        type=int,
+        metavar="N",
+        help="Of the terms, only the N that most texts contain.",
+    ),
+    "numbers": click.option(
+        "--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers."
     ),
 }
 
@@ -127,14 +162,7 @@ def app() -> None:
     is_flag=True,
     help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
 )
-@click.option(
-    "--min-df",
-    type=int,
-    default=2,
-    show_default=True,
-    help="For --fit-vocabulary: the least number of texts with a term.",
-)
-@parameters("vectors")
+@parameters("min_df", "max_df", "max_size", "vectors")
 @click.option(
     "--weights",
     type=click.Choice(["tf", "tfidf"]),
@@ -149,7 +177,7 @@ def app() -> None:
     show_default=True,
     help="For tfidf: from public frequencies, or fitted on these texts (marked).",
 )
-@click.option("--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers.")
+@parameters("numbers")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
@@ -206,7 +234,7 @@ def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     show_default=True,
     help="Documents by one author, for the author's loss.",
 )
-@parameters("spelling", "vocabulary", "vectors")
+@parameters("spelling", "morphology", "vocabulary", "vectors")
 @click.option("--figures", type=FILE, metavar="DIR", help="Draw the bounds there, as PNG and SVG.")
 def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
     """The privacy losses for given parameters: per word, document and author."""
@@ -224,6 +252,58 @@ def example(file: Path, force: bool) -> None:
         raise SyntfError(f"{file} exists already: choose another name, or add --force")
     file.write_bytes(files("syntf").joinpath("data", "example.csv").read_bytes())
     click.echo(f"Wrote {file} (columns id, text, topic, author).")
+
+
+@app.command()
+@click.argument("input", type=FILE)
+@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@parameters("morphology", "vocabulary", "vectors", "numbers")
+def coverage(input: Path, text: str, **chosen: Any) -> None:
+    """How much of the texts in INPUT is known: for their owner, never for a release.
+
+    The figures are exact, so they tell of single documents. They are printed here, written
+    nowhere, and no other command computes them.
+    """
+    from syntf.cli import anonymize, coverage
+
+    coverage.run(input, text, anonymize.settings(**chosen))
+
+
+@app.group()
+def vocabulary() -> None:
+    """Vocabularies from a reference corpus, each in a file that says where it is from."""
+
+
+@vocabulary.command()
+@click.argument("reference", type=FILE)
+@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the terms go.")
+@parameters("min_df", "max_df", "max_size", "morphology", "vectors", "numbers")
+@click.option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
+def build(reference: Path, text: str, out: Path, force: bool, **chosen: Any) -> None:
+    """Take the terms of public texts, REFERENCE, for --vocabulary of the other commands.
+
+    REFERENCE is any file that syntf anonymize reads. The terms are as public as its texts: of
+    the texts that are to be released it makes a release that is marked as not private.
+
+    \b
+    Example:
+      syntf vocabulary build news.csv --max-df 0.5 --max-size 20000 --out terms.txt
+    """
+    from syntf.cli import anonymize
+    from syntf.cli import vocabulary as command
+
+    chosen = {**chosen, "fit_vocabulary": True}
+    command.build(reference, text, out, anonymize.settings(**chosen), force=force)
+
+
+@vocabulary.command()
+@click.argument("file", type=FILE)
+def show(file: Path) -> None:
+    """What a vocabulary file says about itself, its size and its SHA-256."""
+    from syntf.cli import vocabulary as command
+
+    command.show(file)
 
 
 @app.group()

@@ -1,0 +1,42 @@
+"""`syntf coverage`: what a vocabulary knows of the texts, shown to their owner and to nobody else.
+
+Kept apart from `syntf anonymize`, so that no figure of it can end up beside a release.
+"""
+
+from pathlib import Path
+
+from rich.table import Table
+
+from syntf import readers
+from syntf.anonymizer import Settings, reading
+from syntf.cli import console
+from syntf.coverage import coverage
+
+HEADING = "For the owner of the texts; not part of any release. Do not publish."
+
+
+def run(input: Path, text: str, settings: Settings) -> None:
+    texts = readers.texts(readers.read(input), text)
+    analyzer, _, vocabulary = reading(settings)
+    found = coverage(texts, analyzer, vocabulary.inputs)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(justify="right")
+    table.add_row("documents", f"{found.documents:,}")
+    table.add_row(
+        "  without a known word", f"{found.empty:,}", _share(found.empty, found.documents)
+    )
+    table.add_row("tokens", f"{found.tokens:,}")
+    for name, count in (
+        ("  known", found.known),
+        ("  unknown", found.unknown),
+        ("  left out (stop words, numbers)", found.left_out),
+    ):
+        table.add_row(name, f"{count:,}", _share(count, found.tokens))
+    console.out.print(HEADING)
+    console.out.print(table)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"

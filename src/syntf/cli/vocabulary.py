@@ -1,0 +1,91 @@
+"""`syntf vocabulary`: a vocabulary from a reference corpus, in one file that says so."""
+
+import os
+from pathlib import Path
+
+from rich.markup import escape
+
+from syntf import __version__, readers
+from syntf.anonymizer import Settings, reading
+from syntf.cli import console
+from syntf.errors import SyntfError
+from syntf.origin import (
+    FIRST,
+    MORPHOLOGY,
+    PROVENANCE,
+    SOURCE_DIGEST,
+    TEXTS_DIGEST,
+    Origin,
+    read_terms,
+    texts_digest,
+)
+from syntf.vocabulary import as_lines, terms_digest
+
+
+def build(reference: Path, text: str, out: Path, settings: Settings, *, force: bool) -> None:
+    check_target(out, force=force)
+    texts = readers.texts(readers.read(reference), text)
+    _, vectors, vocabulary = reading(settings, texts)
+    origin = Origin(
+        [
+            ("syntf", __version__),
+            ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
+            (SOURCE_DIGEST, readers.digest(reference)),
+            (TEXTS_DIGEST, texts_digest(texts)),
+            ("documents", str(len(texts))),
+            (MORPHOLOGY, settings.morphology),
+            ("numbers", "kept" if settings.numbers else "left out"),
+            ("min-df", str(settings.min_df)),
+            ("max-df", str(settings.max_df)),
+            ("max-size", str(settings.max_size or "any")),
+            ("vectors-sha256", vectors.digest),
+            (PROVENANCE, "public"),
+        ]
+    )
+    write(out, origin.as_text() + as_lines(vocabulary.outputs))
+    console.out.print(
+        f"Wrote {escape(str(out))}: {len(vocabulary.outputs):,} terms of {len(texts):,} documents. "
+        f"It is public only if {escape(reference.name)} is.",
+        soft_wrap=True,
+    )
+
+
+def show(file: Path) -> None:
+    origin, terms = read_terms(file)
+    fields = [("header", "none: a plain list of terms")] if origin is None else origin.fields
+    distinct = list(dict.fromkeys(terms))
+    for key, value in (
+        *fields,
+        ("terms", f"{len(distinct):,}"),
+        ("terms-sha256", terms_digest(distinct)),
+    ):
+        console.out.print(f"{escape(f'{key:<15}')} {escape(value)}".rstrip(), soft_wrap=True)
+
+
+def check_target(out: Path, *, force: bool) -> None:
+    """Refuse a file that must not be replaced, before any work is done."""
+    if not out.exists() and not out.is_symlink():
+        return
+    if not force:
+        raise SyntfError(f"{out} exists already: choose another --out, or add --force")
+    if not out.is_file() or out.is_symlink() or not starts_as_vocabulary(out):
+        raise SyntfError(
+            f"{out} was not written by syntf vocabulary build, so --force does not replace it: "
+            "choose another --out"
+        )
+
+
+def starts_as_vocabulary(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.readline(100).strip() == FIRST.encode()
+
+
+def write(out: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        draft.write_bytes(text.encode())
+        draft.replace(out)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
