@@ -50,6 +50,7 @@ class Settings:
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` of them.
+    synsets : extend the vocabulary by the synonyms of its terms in WordNet.
     vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
         embedded ones.
     """
@@ -66,16 +67,18 @@ class Settings:
     vocabulary: str | PathLike[str] | Sequence[str] | None = None
     fit_vocabulary: bool = False
     min_df: int = 2
+    synsets: bool = False
     vectors: str | PathLike[str] | WordVectors | None = None
 
     @property
     def supplied(self) -> list[str]:
         """What the person brings in place of the embedded public data."""
-        return [
+        found = [
             name
             for name in ("vocabulary", "vectors", "stop_words")
             if getattr(self, name) is not None
         ]
+        return [*found, "wordnet"] if self.synsets else found
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
@@ -125,6 +128,8 @@ class Anonymizer:
         )
         vectors = _vectors(settings)
         vocabulary = _vocabulary(settings, texts, analyzer, vectors)
+        if settings.synsets:
+            vocabulary = vocabulary.with_synonyms(analyzer, vectors)
         rating = WithEmptyDocument(
             WordRating(
                 vocabulary.inputs,
@@ -186,6 +191,7 @@ class Anonymizer:
             spelling=float(settings.spelling),
             length=int(settings.length),
             morphology=settings.morphology,
+            synsets=bool(settings.synsets),
             weights=settings.weights,
             vocabulary_size=size,
             input_size=len(self.vocabulary.inputs),

@@ -49,6 +49,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
         those are the texts released, the guarantee does not cover it, and says so.
     min_df : int, default=2
+    synsets : bool, default=False
+        Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
     vectors : path or WordVectors, optional
         Word vectors in place of the embedded ones.
     source : callable, optional
@@ -92,6 +94,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
         min_df: int = 2,
+        synsets: bool = False,
         vectors: str | PathLike[str] | WordVectors | None = None,
         source: entropy.Source | None = None,
     ) -> None:
@@ -107,6 +110,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.vocabulary = vocabulary
         self.fit_vocabulary = fit_vocabulary
         self.min_df = min_df
+        self.synsets = synsets
         self.vectors = vectors
         self.source = source
 
