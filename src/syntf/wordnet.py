@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -98,7 +99,7 @@ def _synsets(source: Traversable) -> Iterator[list[str]]:
         path = source.joinpath(name)
         try:
             text = path.read_bytes().decode("utf-8")
-        except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
+        except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
             raise SyntfError(f"cannot read {path}: {error}") from error
         synsets = 0
         for number, line in enumerate(text.split("\n"), start=1):
