@@ -90,6 +90,7 @@ SYNSETS = {
         ["car", "auto", "machine"], ["cable_car", "car", "gondola"], ["January", "Jan"],
         ["run", "track"], ["track", "path"], ["piano"], ["odd(p)", "curio"], ["cat", "the", "two"],
         ["cat", "wagon", "Bus", "qwxyz", "mice", "e-mail"],
+        [*"abcdefghijklmnopqr"],
     ],
     "verb": [["run", "Rush"]],
     "adj": [["asleep(p)", "numb(a)"], ["asleep(ip)", "at_rest(p)", "gone"]],

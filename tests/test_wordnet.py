@@ -79,6 +79,11 @@ def test_multiword_lemmas_are_left_out_as_synonyms_and_can_be_asked_for(toy_word
     assert synonyms(["cable_car"], toy_wordnet) == {"cable_car": {"car", "gondola"}}
 
 
+def test_the_number_of_words_in_a_synset_is_hexadecimal(toy_wordnet):
+    assert "n 12 a 0 b 1" in (toy_wordnet / "data.noun").read_text()
+    assert synonyms("r", toy_wordnet) == {"r": set("abcdefghijklmnopq")}
+
+
 def test_markers_are_stripped_from_adjectives_only(toy_wordnet):
     assert synonyms(["numb"], toy_wordnet) == {"numb": {"asleep"}}
     assert synonyms(["odd(p)"], toy_wordnet) == {"odd(p)": {"curio"}}
