@@ -83,3 +83,32 @@ def default_synthetic(own_cache):
     from syntf import SynTF
 
     return SynTF().fit([])
+
+
+SYNSETS = {
+    "noun": [
+        ["car", "auto", "machine"], ["cable_car", "car", "gondola"], ["January", "Jan"],
+        ["run", "track"], ["track", "path"], ["piano"], ["odd(p)", "curio"], ["cat", "the", "two"],
+        ["cat", "wagon", "Bus", "qwxyz", "mice", "e-mail"],
+        [*"abcdefghijklmnopqr"],
+    ],
+    "verb": [["run", "Rush"]],
+    "adj": [["asleep(p)", "numb(a)"], ["asleep(ip)", "at_rest(p)", "gone"]],
+    "adv": [["asleep", "slumbering"]],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def toy_wordnet(tmp_path_factory):
+    """A few synsets in the format of WordNet's database files."""
+    folder = tmp_path_factory.mktemp("wordnet")
+    for part, synsets in SYNSETS.items():
+        text = "  1 This software and database is being provided to you, the LICENSEE  \n"
+        for words in synsets:
+            listed = " ".join(f"{word} {i % 16:x}" for i, word in enumerate(words))
+            kind = {"adj": "s", "adv": "r"}.get(part, part[0])
+            text += (
+                f"{len(text):08} 03 {kind} {len(words):02x} {listed} 001 @ 00001740 n 0000 | x  \n"
+            )
+        (folder / f"data.{part}").write_text(text)
+    return folder

@@ -52,6 +52,7 @@ class Settings:
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
         them (counts, or shares below 1), and the `max_size` found most often.
+    synsets : extend the vocabulary by the synonyms of its terms in WordNet.
     vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
         embedded ones.
     """
@@ -70,16 +71,18 @@ class Settings:
     min_df: float = 2
     max_df: float = 1.0
     max_size: int | None = None
+    synsets: bool = False
     vectors: str | PathLike[str] | WordVectors | None = None
 
     @property
     def supplied(self) -> list[str]:
         """What the person brings in place of the embedded public data."""
-        return [
+        found = [
             name
             for name in ("vocabulary", "vectors", "stop_words")
             if getattr(self, name) is not None
         ]
+        return [*found, "wordnet"] if self.synsets else found
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
@@ -192,6 +195,7 @@ class Anonymizer:
             spelling=float(settings.spelling),
             length=int(settings.length),
             morphology=settings.morphology,
+            synsets=bool(settings.synsets),
             weights=settings.weights,
             vocabulary_size=size,
             input_size=len(self.vocabulary.inputs),
@@ -254,7 +258,10 @@ def reading(
         settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
     )
     vectors = _vectors(settings)
-    return analyzer, vectors, _vocabulary(settings, texts, analyzer, vectors, released)
+    vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
+    if settings.synsets:
+        vocabulary = vocabulary.with_synonyms(analyzer, vectors)
+    return analyzer, vectors, vocabulary
 
 
 def _vectors(settings: Settings) -> WordVectors:

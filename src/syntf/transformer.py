@@ -54,6 +54,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts (int) or a share of them (float).
     max_size : int, optional
         For a fitted vocabulary: how many terms to take, those in the most texts first.
+    synsets : bool, default=False
+        Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
     vectors : path or WordVectors, optional
         Word vectors in place of the embedded ones.
     source : callable, optional
@@ -99,6 +101,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         min_df: float = 2,
         max_df: float = 1.0,
         max_size: int | None = None,
+        synsets: bool = False,
         vectors: str | PathLike[str] | WordVectors | None = None,
         source: entropy.Source | None = None,
     ) -> None:
@@ -116,6 +119,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.min_df = min_df
         self.max_df = max_df
         self.max_size = max_size
+        self.synsets = synsets
         self.vectors = vectors
         self.source = source
 

@@ -9,6 +9,7 @@ from numbers import Integral
 from os import PathLike
 from typing import Literal, TypeVar
 
+from syntf import wordnet
 from syntf.analysis import Analyzer, tokens
 from syntf.errors import SyntfError
 from syntf.origin import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
@@ -130,6 +131,32 @@ class Vocabulary:
             )
         terms.sort(key=lambda word: (-documents[word], word))
         return cls.given(sorted(terms[:max_size]), vectors, provenance="fitted")
+
+    def with_synonyms(self, analyzer: Analyzer, vectors: WordVectors) -> "Vocabulary":
+        """These terms, and after them the synonyms of the outputs in WordNet, sorted.
+
+        Where inputs and outputs are the same terms they stay so; else only outputs are added,
+        and only what is an input already. WordNet is public, so where the terms come from
+        stays what it was.
+        """
+        shared = self.inputs is self.outputs
+        inputs = set(self.inputs)
+
+        def known(word: str) -> bool:
+            return vectors.find(word) is not None if shared else word in inputs
+
+        def term(lemma: str) -> str:
+            """As a text would yield it, but for forms that are dictionary forms to WordNet."""
+            forms = analyzer.candidates(lemma)
+            return next(filter(known, forms[analyzer.morphology == "lemma" :]), "")
+
+        lemmas = set[str]().union(*wordnet.synonyms(self.outputs).values())
+        terms = {term(lemma) for lemma in lemmas if tokens(lemma) == [lemma]}
+        new = sorted(terms - {"", *self.outputs})
+        added = {word: row for word in new if (row := vectors.find(word)) is not None}
+        outputs, rows = [*self.outputs, *added], [*self.output_rows, *added.values()]
+        made = replace(self, outputs=outputs, output_rows=rows)
+        return replace(made, inputs=outputs, input_rows=rows) if shared else made
 
 
 def count_or_share(name: str, value: object, *, whole: bool) -> None:

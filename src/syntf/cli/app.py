@@ -65,6 +65,11 @@ PARAMETERS = {
         metavar="FILE",
         help="A public vocabulary, one term a line. Default: the embedded one.",
     ),
+    "synsets": click.option(
+        "--synsets",
+        is_flag=True,
+        help="Extend the vocabulary by synonyms from WordNet (must be installed).",
+    ),
     "vectors": click.option(
         "--vectors",
         type=FILE,
@@ -162,7 +167,7 @@ def app() -> None:
     is_flag=True,
     help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
 )
-@parameters("min_df", "max_df", "max_size", "vectors")
+@parameters("min_df", "max_df", "max_size", "synsets", "vectors")
 @click.option(
     "--weights",
     type=click.Choice(["tf", "tfidf"]),
@@ -217,7 +222,7 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     show_default=True,
     help="Substitutes to show for each word.",
 )
-@parameters("epsilon", "loss", "spelling", "morphology", "vocabulary", "vectors")
+@parameters("epsilon", "loss", "spelling", "morphology", "vocabulary", "synsets", "vectors")
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
     from syntf.cli import anonymize, explain
@@ -234,7 +239,7 @@ def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     show_default=True,
     help="Documents by one author, for the author's loss.",
 )
-@parameters("spelling", "morphology", "vocabulary", "vectors")
+@parameters("spelling", "morphology", "vocabulary", "synsets", "vectors")
 @click.option("--figures", type=FILE, metavar="DIR", help="Draw the bounds there, as PNG and SVG.")
 def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
     """The privacy losses for given parameters: per word, document and author."""
