@@ -36,7 +36,7 @@ except ImportError:  # Windows
 NUMBER = "document"
 """The column that numbers the documents, where no id names them."""
 
-SHARD = 1 << 17
+SHARD = 1 << 16
 """Documents in a file of a release, and the least work that is worth resuming."""
 
 _STATE, _LOCK = "state.json", "lock"

@@ -89,9 +89,8 @@ def run(
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, kept, settings)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
-            for counts, documents in _shards(corpus, anonymizer, draft.documents, stages):
-                frame = _kept(documents, kept, None if id else draft.documents)
-                draft.add(counts, frame)
+            for counts, documents in _shards(corpus, anonymizer, draft.documents, id, stages):
+                draft.add(counts, documents)
             draft.finish(
                 anonymizer.vocabulary.outputs,
                 guarantee,
@@ -105,11 +104,12 @@ def run(
 
 
 def _shards(
-    corpus: Corpus, anonymizer: Anonymizer, skip: int, stages: Stages
+    corpus: Corpus, anonymizer: Anonymizer, done: int, id: str | None, stages: Stages
 ) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
-    """Counts and rows of all documents but the first `skip`, a shard at a time."""
+    """Counts and kept columns of all documents but those already done, a shard at a time."""
     counts: list[csr_matrix] = []
-    rows: list[pl.DataFrame] = []
+    kept: list[pl.DataFrame] = []
+    skip = done
     with stages("all documents", corpus.size) as advance:
         before = 0
         for batch in corpus:
@@ -118,19 +118,21 @@ def _shards(
             if frame.height:
                 texts = readers.texts(frame, corpus.text or "text")
                 counts.append(anonymizer.anonymize(texts, stages=stages))
-                rows.append(frame)
+                kept.append(_kept(frame, corpus, None if id else done))
+                done += frame.height
             advance(corpus.done - before)
             before = corpus.done
-            if sum(part.height for part in rows) >= release.SHARD:
-                yield vstack(counts, format="csr"), pl.concat(rows, how="vertical_relaxed")
-                counts, rows = [], []
-    if rows:
-        yield vstack(counts, format="csr"), pl.concat(rows, how="vertical_relaxed")
+            if sum(part.height for part in kept) >= release.SHARD:
+                yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
+                counts, kept = [], []
+    if kept:
+        yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
 
 
-def _kept(frame: pl.DataFrame, names: Sequence[str], first: int | None) -> pl.DataFrame:
+def _kept(frame: pl.DataFrame, corpus: Corpus, first: int | None) -> pl.DataFrame:
     """What is released of each document beside its counts."""
-    columns = [frame[name] for name in names]  # by name: a selection would expand wildcards
+    # By name, as a selection would expand wildcards.
+    columns = [frame[name] for name in corpus.columns or ()]
     if first is not None:
         columns = [release.row_numbers(first, frame.height), *columns]
     return pl.DataFrame(columns)
