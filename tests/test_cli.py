@@ -589,9 +589,9 @@ def test_a_bad_input_is_one_line(refused, place, name, raw, said):
         ("--vectors", b"cat 1 2 3\ndog 1 2\n", "mine: line 2 ('dog') has 2 numbers, line 1 has 3"),
         ("--vectors", b"cat 1 2\ndog 1 2 3\n", "mine: line 2 ('dog') has 3 numbers, line 1 has 2"),
         ("--vectors", b"cat 1 2 3\ndog 0 0 0\n", "the vector of 'dog' is zero"),
-        ("--vectors", b"cat 1 2 3\ndog 1 nan 0\n", "the vector of 'dog' (line 2) is not finite"),
+        ("--vectors", b"cat 1 2 3\ndog 1 nan 0\n", "line 2: the vector of 'dog' is not finite"),
         ("--vectors", b"cat 1 x 3\n", "line 1 ('cat') holds something that is not a number"),
-        ("--vectors", b"", "is not in GloVe's text format"),
+        ("--vectors", b"", "mine holds no word vectors: line 1 has no numbers"),
         ("--vectors", b"\x1f\x8bnot gzip", "cannot read mine"),
     ],
 )

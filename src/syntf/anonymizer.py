@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, bounds, cache, entropy
+from syntf import __version__, bounds, cache, entropy, vector_objects
 from syntf.analysis import Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
@@ -50,8 +50,8 @@ class Settings:
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` of them.
-    vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
-        embedded ones.
+    vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.WordVectors`,
+        gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
     """
 
     epsilon: float = 47.5
@@ -66,7 +66,7 @@ class Settings:
     vocabulary: str | PathLike[str] | Sequence[str] | None = None
     fit_vocabulary: bool = False
     min_df: int = 2
-    vectors: str | PathLike[str] | WordVectors | None = None
+    vectors: Any = None
 
     @property
     def supplied(self) -> list[str]:
@@ -106,6 +106,8 @@ class Anonymizer:
     mechanism: ExponentialMechanism
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
+    notes: Sequence[str] = ()
+    """What was mended in the word vectors, in sentences; public as they are."""
 
     @classmethod
     def build(
@@ -123,7 +125,7 @@ class Anonymizer:
         analyzer = Analyzer(
             settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
         )
-        vectors = _vectors(settings)
+        vectors = _vectors(settings, stages)
         vocabulary = _vocabulary(settings, texts, analyzer, vectors)
         rating = WithEmptyDocument(
             WordRating(
@@ -143,7 +145,7 @@ class Anonymizer:
             mechanism = measure(settings.epsilon)
         else:
             mechanism = epsilon_for_loss(settings.loss, measure)
-        made = cls(settings, analyzer, vocabulary, mechanism, source=source)
+        made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         return made
@@ -233,12 +235,18 @@ class Anonymizer:
         return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
 
 
-def _vectors(settings: Settings) -> WordVectors:
-    if settings.vectors is None:
+def _vectors(settings: Settings, stages: Stages) -> WordVectors:
+    given = settings.vectors
+    if given is None:
         return WordVectors.embedded()
-    if isinstance(settings.vectors, WordVectors):
-        return settings.vectors
-    return WordVectors.read(settings.vectors)
+    if isinstance(given, WordVectors):
+        return given
+    if not isinstance(given, str | PathLike):
+        return vector_objects.from_object(given)
+    name = str(given)
+    if name.startswith(vector_objects.SPACY):
+        return vector_objects.from_model(name.removeprefix(vector_objects.SPACY))
+    return cache.vectors(name, stages)
 
 
 def _vocabulary(

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from syntf import entropy
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Settings, Weighting
-from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance
 
 
@@ -49,7 +48,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
         those are the texts released, the guarantee does not cover it, and says so.
     min_df : int, default=2
-    vectors : path or WordVectors, optional
+    vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
         Word vectors in place of the embedded ones.
     source : callable, optional
         A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
@@ -92,7 +91,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
         min_df: int = 2,
-        vectors: str | PathLike[str] | WordVectors | None = None,
+        vectors: Any = None,
         source: entropy.Source | None = None,
     ) -> None:
         self.epsilon = epsilon

@@ -65,6 +65,8 @@ def run(
     release.write(out, counts, anonymizer.vocabulary.outputs, documents, guarantee, force=force)
     if not quiet:
         with suppress(OSError):  # the release stands, whether its summary can be shown or not
+            for note in anonymizer.notes:
+                console.out.print(f"word vectors: {escape(note)}")
             summarize(guarantee, frame.height, anonymizer.vocabulary.dropped, out)
 
 
