@@ -482,6 +482,15 @@ def test_numbers_are_left_out_unless_kept(place, syntf):
     assert 100 < counts("with").toarray()[0, 1] < 300
 
 
+def test_what_was_mended_in_the_vectors_is_said(place, syntf):
+    (place / "vectors.txt").write_text("train 1 0\nbus 0 1\ntrain 1 1\n")
+    (place / "terms.txt").write_text("train\nbus\n")
+    out = syntf(*anonymize("--vectors", "vectors.txt"))
+    assert "word vectors: 1 words come again" in out
+    assert "'train', line 3" in " ".join(out.split())
+    assert "come again" not in syntf(*anonymize("--vectors", "vectors.txt", "--force", "-q"))
+
+
 def test_own_vectors_are_used(place, syntf):
     (place / "vectors.txt").write_text("cat 1 0.5 0\nblorp 0 -1 2\n")
     (place / "terms.txt").write_text("blorp\ncat\ndog\n")

@@ -98,7 +98,9 @@ def _pieces(file: BinaryIO, advance: Advance) -> Iterator[bytes]:
         while piece:
             if unpacker.eof:  # padding, or another member
                 piece = piece.lstrip(b"\0")
-                unpacker = inflating.decompressobj(wbits=31) if piece else unpacker
+                if not piece:
+                    break
+                unpacker = inflating.decompressobj(wbits=31)
             unpacked.append(unpacker.decompress(piece))
             piece = unpacker.unused_data
         yield b"".join(unpacked)
