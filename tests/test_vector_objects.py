@@ -1,4 +1,4 @@
-"""Vectors of gensim's and spaCy's objects: by what they offer, and from the libraries themselves."""
+"""Vectors of gensim's and spaCy's objects: known by what they offer, and the libraries' own."""
 
 import sys
 from types import SimpleNamespace
