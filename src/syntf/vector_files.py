@@ -33,7 +33,7 @@ except ImportError:  # a platform it is not made for
 Kind = Literal["GloVe text", "word2vec text", "word2vec binary", "npz"]
 
 PIECE = 1 << 20
-"""Bytes read at once: blocks of lines that stay near the processor parse fastest."""
+"""Bytes read at once: few, to bound memory."""
 
 _DAMAGED = (OSError, EOFError, zlib.error, cast(type[Exception], inflating.error))
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,12})[ \t](\d{1,6})[ \t]?\r?")
