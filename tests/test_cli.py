@@ -483,6 +483,15 @@ def test_numbers_are_left_out_unless_kept(place, syntf):
     assert 100 < counts("with").toarray()[0, 1] < 300
 
 
+def test_what_was_mended_in_the_vectors_is_said(place, syntf):
+    (place / "vectors.txt").write_text("train 1 0\nbus 0 1\ntrain 1 1\n")
+    (place / "terms.txt").write_text("train\nbus\n")
+    out = syntf(*anonymize("--vectors", "vectors.txt"))
+    assert "word vectors: 1 words come again" in out
+    assert "'train', line 3" in " ".join(out.split())
+    assert "come again" not in syntf(*anonymize("--vectors", "vectors.txt", "--force", "-q"))
+
+
 def test_own_vectors_are_used(place, syntf):
     (place / "vectors.txt").write_text("cat 1 0.5 0\nblorp 0 -1 2\n")
     (place / "terms.txt").write_text("blorp\ncat\ndog\n")
@@ -590,9 +599,9 @@ def test_a_bad_input_is_one_line(refused, place, name, raw, said):
         ("--vectors", b"cat 1 2 3\ndog 1 2\n", "mine: line 2 ('dog') has 2 numbers, line 1 has 3"),
         ("--vectors", b"cat 1 2\ndog 1 2 3\n", "mine: line 2 ('dog') has 3 numbers, line 1 has 2"),
         ("--vectors", b"cat 1 2 3\ndog 0 0 0\n", "the vector of 'dog' is zero"),
-        ("--vectors", b"cat 1 2 3\ndog 1 nan 0\n", "the vector of 'dog' (line 2) is not finite"),
+        ("--vectors", b"cat 1 2 3\ndog 1 nan 0\n", "line 2: the vector of 'dog' is not finite"),
         ("--vectors", b"cat 1 x 3\n", "line 1 ('cat') holds something that is not a number"),
-        ("--vectors", b"", "is not in GloVe's text format"),
+        ("--vectors", b"", "mine holds no word vectors: line 1 has no numbers"),
         ("--vectors", b"\x1f\x8bnot gzip", "cannot read mine"),
     ],
 )

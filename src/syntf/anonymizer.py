@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, bounds, cache, entropy
+from syntf import __version__, bounds, cache, entropy, vector_objects
 from syntf.analysis import Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
@@ -53,8 +53,8 @@ class Settings:
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
         them (counts, or shares below 1), and the `max_size` found most often.
     synsets : extend the vocabulary by the synonyms of its terms in WordNet.
-    vectors : a file of word vectors, or :class:`~syntf.vectors.WordVectors`; None for the
-        embedded ones.
+    vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.WordVectors`,
+        gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
     """
 
     epsilon: float = 47.5
@@ -72,7 +72,7 @@ class Settings:
     max_df: float = 1.0
     max_size: int | None = None
     synsets: bool = False
-    vectors: str | PathLike[str] | WordVectors | None = None
+    vectors: Any = None
 
     @property
     def supplied(self) -> list[str]:
@@ -116,6 +116,8 @@ class Anonymizer:
     mechanism: ExponentialMechanism
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
+    notes: Sequence[str] = ()
+    """What was mended in the word vectors, in sentences; public as they are."""
 
     @classmethod
     def build(
@@ -133,7 +135,7 @@ class Anonymizer:
         `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
         of them, or from the same texts, is fitted.
         """
-        analyzer, vectors, vocabulary = reading(settings, texts, released)
+        analyzer, vectors, vocabulary = reading(settings, texts, released, stages)
         rating = WithEmptyDocument(
             WordRating(
                 vocabulary.inputs,
@@ -152,7 +154,7 @@ class Anonymizer:
             mechanism = measure(settings.epsilon)
         else:
             mechanism = epsilon_for_loss(settings.loss, measure)
-        made = cls(settings, analyzer, vocabulary, mechanism, source=source)
+        made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         return made
@@ -251,25 +253,34 @@ class Anonymizer:
 
 
 def reading(
-    settings: Settings, texts: Iterable[str] = (), released: Set[str] = frozenset()
+    settings: Settings,
+    texts: Iterable[str] = (),
+    released: Set[str] = frozenset(),
+    stages: Stages = silent,
 ) -> tuple[Analyzer, WordVectors, Vocabulary]:
     """What reads a text under these settings: all that comes before a mechanism."""
     analyzer = Analyzer(
         settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
     )
-    vectors = _vectors(settings)
+    vectors = _vectors(settings, stages)
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(analyzer, vectors)
     return analyzer, vectors, vocabulary
 
 
-def _vectors(settings: Settings) -> WordVectors:
-    if settings.vectors is None:
+def _vectors(settings: Settings, stages: Stages) -> WordVectors:
+    given = settings.vectors
+    if given is None:
         return WordVectors.embedded()
-    if isinstance(settings.vectors, WordVectors):
-        return settings.vectors
-    return WordVectors.read(settings.vectors)
+    if isinstance(given, WordVectors):
+        return given
+    if not isinstance(given, str | PathLike):
+        return vector_objects.from_object(given)
+    name = str(given)
+    if name.startswith(vector_objects.SPACY):
+        return vector_objects.from_model(name.removeprefix(vector_objects.SPACY))
+    return cache.vectors(name, stages)
 
 
 def _vocabulary(

@@ -1,22 +1,30 @@
-"""Measurements of tables, remembered between runs.
+"""Measurements of tables and word vectors read from files, remembered between runs.
 
-Kept are the sums and extremes of a table, never a text. A damaged file is measured anew.
-An entry forged with its checksum could misstate a loss, so the folder is made for its
-owner alone; no row outside what an entry says is drawn from (:mod:`syntf.mechanism`).
+Kept are the sums and extremes of a table, and public vectors as int8; never a text. A damaged
+file is made anew. An entry forged with its checksum could misstate a loss, so the folder is
+made for its owner alone; no row outside what an entry says is drawn from
+(:mod:`syntf.mechanism`).
 """
 
+import json
 import os
 import tempfile
-from hashlib import sha256
+from hashlib import file_digest, sha256
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 
+from syntf import vector_files
 from syntf.mechanism import ExponentialMechanism, Extremes, Progress, table_key
 from syntf.rating import Rating
+from syntf.stages import Stages, silent
+from syntf.vectors import WordVectors
 
 _CHECK = sha256().digest_size
+_VECTORS = "syntf vectors 1"
+"""Changes with whatever changes the table that a file of vectors is read as."""
 
 
 def folder() -> Path:
@@ -36,9 +44,31 @@ def mechanism(
     return made
 
 
+def vectors(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
+    """The word vectors in a file, read now unless the same bytes were before.
+
+    Remembered ones are memory-mapped. The file is hashed again after it was read: if it
+    changed meanwhile, nothing is kept.
+    """
+    kind = vector_files.kind(path)  # it may depend on the file's name
+    digest = _file_digest(path)
+    key = sha256(f"{_VECTORS}\n{kind}\n".encode() + digest).hexdigest()
+    entry = folder() / f"{key}.vectors"
+    known = _read_vectors(entry)
+    if known is not None:
+        return known
+    made = WordVectors.read(path, stages)
+    if _file_digest(path) == digest:
+        about = json.dumps({"words": list(made.words), "notes": made.notes}).encode()
+        shape = np.array(made.matrix.shape, dtype="<i8").tobytes()
+        _keep(entry, shape, np.ascontiguousarray(made.matrix).data, about)
+    return made
+
+
 def clear() -> int:
-    """Forget all measurements; returns how many there were."""
-    entries = [path for path in folder().glob("*.table") if len(path.stem) == 64]
+    """Forget all measurements and vectors; returns how many there were."""
+    found = (path for kind in ("table", "vectors") for path in folder().glob(f"*.{kind}"))
+    entries = [path for path in found if len(path.stem) == 64]
     for path in entries:
         path.unlink(missing_ok=True)
     return len(entries)
@@ -59,17 +89,45 @@ def _read(path: Path, shape: tuple[int, int]) -> Extremes | None:
 
 
 def _write(path: Path, extremes: Extremes) -> None:
-    """A checksum, then all numbers; whole or not at all.
+    """A checksum, then all numbers."""
+    _keep(path, np.concatenate(list(vars(extremes).values())).astype("<i8").tobytes())
+
+
+def _file_digest(path: str | PathLike[str]) -> bytes:
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").digest()
+
+
+def _read_vectors(path: Path) -> WordVectors | None:
+    """The table that was kept there: its shape, its int8 numbers, and words and notes as JSON."""
+    try:
+        raw = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError):  # not there, or empty
+        return None
+    if raw[:_CHECK].tobytes() != sha256(raw[_CHECK:].data).digest():
+        return None
+    start = _CHECK + 16
+    rows, columns = raw[_CHECK:start].view("<i8").tolist()
+    end = start + rows * columns
+    about = json.loads(raw[end:].tobytes())
+    matrix = raw[start:end].view(np.int8).reshape(rows, columns)
+    return WordVectors(about["words"], matrix, about["notes"])
+
+
+def _keep(path: Path, *parts: bytes | memoryview) -> None:
+    """A checksum, then these bytes; whole or not at all.
 
     A cache that cannot be written is no reason to stop.
     """
-    numbers = np.concatenate(list(vars(extremes).values())).astype("<i8").tobytes()
+    check = sha256()
+    for part in parts:
+        check.update(part)
     draft = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             draft = file.name
-            file.write(sha256(numbers).digest() + numbers)
+            file.writelines([check.digest(), *parts])
         os.replace(draft, path)
     except OSError:
         if draft is not None:

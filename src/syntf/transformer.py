@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from syntf import entropy
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Settings, Weighting
-from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance
 
 
@@ -56,7 +55,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         For a fitted vocabulary: how many terms to take, those in the most texts first.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
-    vectors : path or WordVectors, optional
+    vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
         Word vectors in place of the embedded ones.
     source : callable, optional
         A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
@@ -102,7 +101,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_df: float = 1.0,
         max_size: int | None = None,
         synsets: bool = False,
-        vectors: str | PathLike[str] | WordVectors | None = None,
+        vectors: Any = None,
         source: entropy.Source | None = None,
     ) -> None:
         self.epsilon = epsilon

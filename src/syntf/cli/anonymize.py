@@ -100,6 +100,8 @@ def run(
             )
     if not quiet:
         with suppress(OSError):  # the release stands, whether its summary can be shown or not
+            for note in anonymizer.notes:
+                console.out.print(f"word vectors: {escape(note)}")
             summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
 
 

@@ -74,7 +74,8 @@ PARAMETERS = {
         "--vectors",
         type=FILE,
         metavar="FILE",
-        help="Word vectors in GloVe's text format, plain or .gz. Default: embedded.",
+        help="Word vectors: GloVe or word2vec text or binary, plain or .gz; .npz with arrays "
+        "words and vectors; or spacy:MODEL. Default: embedded.",
     ),
     "min_df": click.option(
         "--min-df",
@@ -313,12 +314,12 @@ def show(file: Path) -> None:
 
 @app.group()
 def cache() -> None:
-    """Measurements remembered between runs."""
+    """Measurements and word vectors remembered between runs."""
 
 
 @cache.command()
 def path() -> None:
-    """Show where measurements are kept."""
+    """Show where they are kept."""
     from syntf import cache
 
     click.echo(cache.folder())
@@ -326,10 +327,10 @@ def path() -> None:
 
 @cache.command()
 def clear() -> None:
-    """Forget all measurements; they are made again when needed."""
+    """Forget all of them; they are made again when needed."""
     from syntf import cache
 
-    click.echo(f"Forgot {cache.clear()} measurements.")
+    click.echo(f"Forgot {cache.clear()} measurements and tables of vectors.")
 
 
 def spread(arguments: list[str]) -> list[str]:
