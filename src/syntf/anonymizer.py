@@ -5,6 +5,7 @@ become documents over the vocabulary's inputs, the mechanism turns them into cou
 its outputs.
 """
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,15 +17,16 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from syntf import __version__, bounds, cache, entropy
-from syntf.analysis import Analyzer, Morphology
+from syntf.analysis import Analysis, Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
-from syntf.composition import fitted_idf, public_idf, read_documents
+from syntf.composition import Documents, fitted_idf, public_idf, read_documents
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.mechanism import SCHEME, ExponentialMechanism
 from syntf.rating import WithEmptyDocument, WordRating
-from syntf.stages import Stages, silent
+from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
+from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, first_known
@@ -44,7 +46,8 @@ class Settings:
     length : n, the words drawn for every document.
     spelling : s, how much a shared spelling counts against a substitute.
     morphology : ``lemma``, ``lower`` or ``orth``.
-    stop_words : terms to leave out; None for the public English list.
+    analyzer : ``fast``, or ``spacy:MODEL`` for an installed spaCy pipeline.
+    stop_words : terms to leave out; None for the analyzer's own public list.
     numbers : keep numbers.
     weights : ``tf`` or ``tfidf``, how θ weighs a document's terms.
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
@@ -59,6 +62,7 @@ class Settings:
     length: int = 150
     spelling: float = 0.3
     morphology: Morphology = "lemma"
+    analyzer: str = "fast"
     stop_words: Set[str] | None = None
     numbers: bool = False
     weights: Weighting = "tf"
@@ -71,11 +75,12 @@ class Settings:
     @property
     def supplied(self) -> list[str]:
         """What the person brings in place of the embedded public data."""
-        return [
+        named = [
             name
             for name in ("vocabulary", "vectors", "stop_words")
             if getattr(self, name) is not None
         ]
+        return named if self.analyzer == Analyzer.name else [*named, "analyzer"]
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
@@ -90,6 +95,8 @@ class Settings:
             raise SyntfError(f"length must be at most {1 << 20}, not {self.length}")
         if self.weights not in get_args(Weighting):
             raise SyntfError(f"weights must be tf or tfidf, not {self.weights!r}")
+        if not re.fullmatch(f"{Analyzer.name}|{PREFIX}.+", str(self.analyzer)):
+            raise SyntfError(f"analyzer must be fast or {PREFIX}MODEL, not {self.analyzer!r}")
         if self.idf not in get_args(Provenance):
             raise SyntfError(f"idf must be public or fitted, not {self.idf!r}")
         if self.fit_vocabulary and self.vocabulary is not None:
@@ -101,7 +108,7 @@ class Anonymizer:
     """A mechanism over a vocabulary, ready to turn texts into synthetic counts."""
 
     settings: Settings
-    analyzer: Analyzer
+    analyzer: Analysis[Any]
     vocabulary: Vocabulary
     mechanism: ExponentialMechanism
     weights: NDArray[np.float64] | None = None
@@ -120,9 +127,7 @@ class Anonymizer:
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
         """
-        analyzer = Analyzer(
-            settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
-        )
+        analyzer = _analyzer(settings)
         vectors = _vectors(settings)
         vocabulary = _vocabulary(settings, texts, analyzer, vectors)
         rating = WithEmptyDocument(
@@ -158,7 +163,7 @@ class Anonymizer:
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
             with stages("reading words", len(batch)) as advance:
-                documents = read_documents(batch, self._term_of, self._empty, advance)
+                documents = self._read(batch, advance)
             with stages("drawing words", len(batch) * self.settings.length) as advance:
                 rows.append(
                     synthesize(
@@ -186,6 +191,7 @@ class Anonymizer:
             spelling=float(settings.spelling),
             length=int(settings.length),
             morphology=settings.morphology,
+            analyzer=self.analyzer.name,
             weights=settings.weights,
             vocabulary_size=size,
             input_size=len(self.vocabulary.inputs),
@@ -212,14 +218,17 @@ class Anonymizer:
 
     def term(self, word: str) -> int | None:
         """The input that a word counts as; None if it is left out."""
-        number = self._term_of[word]
+        number = self._term_of[self.analyzer.alone(word)]
         return number if number >= 0 else None
 
     @cached_property
-    def _term_of(self) -> Remembered[int]:
+    def _term_of(self) -> Remembered[Any, int]:
         number = {term: i for i, term in enumerate(self.vocabulary.inputs)}
         term = first_known(self.analyzer, number.__contains__)
         return Remembered(lambda token: number.get(term(token), -1))
+
+    def _read(self, texts: Sequence[str], progress: Advance | None = None) -> Documents:
+        return read_documents(texts, self._term_of, self._empty, progress, read=self.analyzer.read)
 
     @property
     def _empty(self) -> int:
@@ -228,9 +237,15 @@ class Anonymizer:
     def _idf(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """A weight for every input, the empty document's included."""
         if self.settings.idf == "fitted":
-            documents = read_documents(texts, self._term_of, self._empty)
-            return fitted_idf(documents, self._empty + 1)
+            return fitted_idf(self._read(texts), self._empty + 1)
         return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
+
+
+def _analyzer(settings: Settings) -> Analysis[Any]:
+    chosen: dict[str, Any] = {"stop_words": settings.stop_words, "numbers": settings.numbers}
+    if settings.analyzer == Analyzer.name:
+        return Analyzer(settings.morphology, **chosen)
+    return SpacyAnalyzer(settings.analyzer.removeprefix(PREFIX), settings.morphology, **chosen)
 
 
 def _vectors(settings: Settings) -> WordVectors:
@@ -242,7 +257,7 @@ def _vectors(settings: Settings) -> WordVectors:
 
 
 def _vocabulary(
-    settings: Settings, texts: Sequence[str], analyzer: Analyzer, vectors: WordVectors
+    settings: Settings, texts: Sequence[str], analyzer: Analysis[Any], vectors: WordVectors
 ) -> Vocabulary:
     if settings.fit_vocabulary:
         return Vocabulary.fit(texts, analyzer, vectors, min_df=settings.min_df)

@@ -35,6 +35,7 @@ class Guarantee:
     spelling: float
     length: int
     morphology: str
+    analyzer: str
     weights: str
     vocabulary_size: int
     input_size: int

@@ -1,14 +1,14 @@
 """Vocabularies: the terms a document may contain (inputs) and a release may show (outputs)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from syntf.analysis import Analyzer, tokens
+from syntf.analysis import Analysis, Token
 from syntf.errors import SyntfError
 from syntf.vectors import WordVectors
 
@@ -70,7 +70,7 @@ class Vocabulary:
 
     @classmethod
     def fit(
-        cls, texts: Iterable[str], analyzer: Analyzer, vectors: WordVectors, *, min_df: int = 2
+        cls, texts: Iterable[str], analyzer: Analysis[Any], vectors: WordVectors, *, min_df: int = 2
     ) -> "Vocabulary":
         """The terms with a vector that at least `min_df` of these texts contain, sorted.
 
@@ -79,8 +79,8 @@ class Vocabulary:
         documents = Counter[str]()
         term = first_known(analyzer, lambda word: vectors.find(word) is not None)
         remembered = Remembered(term)
-        for text in texts:
-            documents.update({remembered[token] for token in tokens(text)})
+        for found in analyzer.read(texts):
+            documents.update({remembered[token] for token in found})
         del documents[""]
         terms = sorted(word for word, count in documents.items() if count >= min_df)
         return cls.given(
@@ -88,23 +88,24 @@ class Vocabulary:
         )
 
 
-def first_known(analyzer: Analyzer, known: Callable[[str], bool]) -> Callable[[str], str]:
+def first_known(analyzer: Analysis[Token], known: Callable[[str], bool]) -> Callable[[Token], str]:
     """The function from a token to its first known term, or to '' if it has none."""
     return lambda token: next(filter(known, analyzer.candidates(token)), "")
 
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Remembered(dict[str, Value]):
+class Remembered(dict[Key, Value]):
     """A function of tokens that is computed once for each, bounded in what it remembers."""
 
     MOST = 4_000_000
 
-    def __init__(self, function: Callable[[str], Value]) -> None:
+    def __init__(self, function: Callable[[Key], Value]) -> None:
         self._function = function
 
-    def __missing__(self, token: str) -> Value:
+    def __missing__(self, token: Key) -> Value:
         if len(self) >= self.MOST:
             self.clear()
         value = self[token] = self._function(token)

@@ -49,6 +49,13 @@ PARAMETERS = {
         show_default=True,
         help="Word forms: dictionary form, lower case, or as written.",
     ),
+    "analyzer": click.option(
+        "--analyzer",
+        default="fast",
+        show_default=True,
+        metavar="fast|spacy:MODEL",
+        help="What finds the words of a text: syntf itself, or an installed spaCy pipeline.",
+    ),
     "vocabulary": click.option(
         "--vocabulary",
         type=FILE,
@@ -100,7 +107,7 @@ def app() -> None:
     help="Columns to release as they are, outside the guarantee.",
 )
 @click.option("--shuffle", is_flag=True, help="Release the documents in a random order.")
-@parameters("length", "epsilon", "loss", "spelling", "morphology", "vocabulary")
+@parameters("length", "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary")
 @click.option(
     "--fit-vocabulary",
     is_flag=True,
@@ -185,7 +192,7 @@ def anonymize(
     show_default=True,
     help="Substitutes to show for each word.",
 )
-@parameters("epsilon", "loss", "spelling", "morphology", "vocabulary", "vectors")
+@parameters("epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary", "vectors")
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
     from syntf.cli import anonymize, explain
