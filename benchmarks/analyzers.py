@@ -59,7 +59,7 @@ def main() -> None:
         for first in range(0, len(sample), TOGETHER):  # so few that no process is started
             for found in analyzer.read(sample[first : first + TOGETHER]):
                 [term[token] for token in found]
-        rate = words(sample) / (time.process_time() - start)
+        spent = time.process_time() - start
         start = time.perf_counter()
         read = {
             half: [[term[token] for token in found if term[token]] for found in analyzer.read(some)]
@@ -77,7 +77,8 @@ def main() -> None:
         fast = fast or known
         kept = sum(matrix.sum() for matrix in counts.values())
         print(
-            f"{analyzer.name:36} {rate:9,.0f} words a second, {seconds:.1f} s for all   "
+            f"{analyzer.name:36} {words(sample) / spent:9,.0f} words a second, "
+            f"{seconds:.1f} s for all   "
             f"{len(known):,} terms ({len(known - fast):,} not of fast), {kept:,} occurrences   "
             f"F1 {f1:.3f}",
             flush=True,

@@ -31,6 +31,7 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         spelling=0.3,
         length=5,
         morphology="lemma",
+        analyzer="fast",
         weights="tf",
         vocabulary_size=4,
         input_size=4,
