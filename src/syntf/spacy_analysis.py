@@ -33,6 +33,9 @@ PIECE = 10_000
 """Characters that a pipeline is given at once: spaCy's tokenisers refuse long texts, the Japanese
 one from 49,150 bytes on, and networks take memory in proportion."""
 
+RUN = 200
+"""Characters without a blank after which one is put: spaCy takes quadratic time for brackets."""
+
 TOGETHER = 64
 """Texts handed to a process at once. Fewer are read in this one."""
 
@@ -47,7 +50,7 @@ _FOR_LEMMAS = (
 ).split()
 
 _UNTAKEN = re.compile("[\x00\ud800-\udfff]")
-_RUN = re.compile(r"\S{500}")
+_RUN = re.compile(rf"\S{{{RUN}}}")
 _PIECE = re.compile(rf"\S.{{0,{PIECE - 1}}}(?=\s|\Z)", re.DOTALL)
 
 _lemmatize = lru_cache(1 << 18)(lemmatize)
@@ -57,11 +60,10 @@ _one_at_a_time = Lock()  # a memory zone belongs to one thread
 def pieces(text: str) -> list[str]:
     """A text in pieces that spaCy can take, cut at blanks.
 
-    NULs and lone surrogates become blanks, and one is put into runs of 500 characters
-    without any: spaCy takes quadratic time for a run of brackets.
+    NULs and lone surrogates become blanks, and long runs without a blank get some.
 
     >>> pieces(" The cat\\x00sat.\\ud800 "), [len(piece) for piece in pieces("a" * 15_000)]
-    (['The cat sat.  '], [9518, 5511])
+    (['The cat sat.  '], [9848, 5226])
     """
     return _PIECE.findall(_RUN.sub(r"\g<0> ", _UNTAKEN.sub(" ", text)))
 
@@ -114,7 +116,7 @@ class SpacyAnalyzer:
         return chain.from_iterable(parallel(work))
 
     def alone(self, word: str) -> Terms:
-        return next(iter(self._read([word])[0]), ())
+        return tuple(chain.from_iterable(self._read([word])[0]))
 
     def candidates(self, token: Terms) -> Terms:
         return token
