@@ -18,6 +18,8 @@ FIELDS = {
     "mechanism",
     "epsilon",
     "length",
+    "morphology",
+    "analyzer",
     "vocabulary_size",
     "loss_per_word",
     "loss_per_document",

@@ -32,6 +32,7 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         length=5,
         morphology="lemma",
         synsets=False,
+        analyzer="fast",
         weights="tf",
         vocabulary_size=4,
         input_size=4,

@@ -1,18 +1,42 @@
-"""Text → terms. Finding tokens is all the work: each distinct form is normalised once.
+"""Text → terms, in two steps: a text is read as tokens, a token stands for terms.
+
+The steps are apart because whoever reads many texts remembers the terms of each token:
+for :class:`Analyzer` finding tokens is then all the work. What a token is, an analysis
+decides; `syntf.spacy_analysis` is another one.
 
 Nothing here touches the privacy loss: whatever terms a text yields, only the rows of
 the mechanism decide what an observer can learn.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cache
 from importlib.resources import files
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from syntf.errors import SyntfError
 
 Morphology = Literal["lemma", "lower", "orth"]
+
+Token = TypeVar("Token", bound=Hashable)
+Read = Callable[[Iterable[str]], Iterable[Sequence[Token]]]
+
+
+class Analysis(Protocol[Token]):
+    """How texts become terms. The terms of a text must depend on that text alone."""
+
+    name: str
+    """As the guarantee records it: what it is, and of which version."""
+
+    def read(self, texts: Iterable[str]) -> Iterable[Sequence[Token]]:
+        """The tokens of each text, in order; any text has some or none, and none is refused."""
+
+    def candidates(self, token: Token) -> tuple[str, ...]:
+        """Terms for this token, the preferred first; none if it is left out."""
+
+    def alone(self, word: str) -> Token:
+        """The token of a word that stands by itself."""
+
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
@@ -33,7 +57,7 @@ def tokens(text: str) -> list[str]:
 
 
 class Analyzer:
-    """Turns a token as found into the terms it may stand for.
+    """The fast analysis: a token is a word as found, whatever stands beside it.
 
     Parameters
     ----------
@@ -42,6 +66,8 @@ class Analyzer:
     numbers : keep numbers, in digits or in words.
     """
 
+    name = "fast"
+
     def __init__(
         self,
         morphology: Morphology = "lemma",
@@ -49,13 +75,17 @@ class Analyzer:
         stop_words: Set[str] | None = None,
         numbers: bool = False,
     ) -> None:
-        if morphology not in get_args(Morphology):
-            raise SyntfError(f"morphology must be lemma, lower or orth, not {morphology!r}")
-        if isinstance(stop_words, str):
-            raise SyntfError(f"stop_words must be a set of words, not the string {stop_words!r}")
+        check(morphology, stop_words)
         self.morphology = morphology
         self.stop_words = english_stop_words() if stop_words is None else frozenset(stop_words)
         self.numbers = numbers
+
+    @staticmethod
+    def read(texts: Iterable[str]) -> Iterator[list[str]]:
+        return map(tokens, texts)
+
+    def alone(self, word: str) -> str:
+        return word
 
     def candidates(self, token: str) -> tuple[str, ...]:
         """Terms for this token, the preferred first; none if it is left out.
@@ -81,6 +111,14 @@ class Analyzer:
             return (word, low)
         lemma = lemmatize(low)
         return () if lemma in self.stop_words and not number else (lemma, low)
+
+
+def check(morphology: Any, stop_words: Any) -> None:
+    """Refuse what no analysis can go by."""
+    if morphology not in get_args(Morphology):
+        raise SyntfError(f"morphology must be lemma, lower or orth, not {morphology!r}")
+    if isinstance(stop_words, str):
+        raise SyntfError(f"stop_words must be a set of words, not the string {stop_words!r}")
 
 
 def lemmatize(word: str) -> str:

@@ -5,6 +5,7 @@ become documents over the vocabulary's inputs, the mechanism turns them into cou
 its outputs.
 """
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,15 +18,22 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from syntf import __version__, bounds, cache, entropy, vector_objects
-from syntf.analysis import Analyzer, Morphology
+from syntf.analysis import Analysis, Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.calibration import epsilon_for_loss
-from syntf.composition import document_frequency, fitted_idf, public_idf, read_documents
+from syntf.composition import (
+    Documents,
+    document_frequency,
+    fitted_idf,
+    public_idf,
+    read_documents,
+)
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.mechanism import SCHEME, ExponentialMechanism
 from syntf.rating import WithEmptyDocument, WordRating
-from syntf.stages import Stages, silent
+from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
+from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
@@ -45,7 +53,8 @@ class Settings:
     length : n, the words drawn for every document.
     spelling : s, how much a shared spelling counts against a substitute.
     morphology : ``lemma``, ``lower`` or ``orth``.
-    stop_words : terms to leave out; None for the public English list.
+    analyzer : ``fast``, or ``spacy:MODEL`` for an installed spaCy pipeline.
+    stop_words : terms to leave out; None for the analyzer's own public list.
     numbers : keep numbers.
     weights : ``tf`` or ``tfidf``, how θ weighs a document's terms.
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
@@ -62,6 +71,7 @@ class Settings:
     length: int = 150
     spelling: float = 0.3
     morphology: Morphology = "lemma"
+    analyzer: str = "fast"
     stop_words: Set[str] | None = None
     numbers: bool = False
     weights: Weighting = "tf"
@@ -82,7 +92,9 @@ class Settings:
             for name in ("vocabulary", "vectors", "stop_words")
             if getattr(self, name) is not None
         ]
-        return [*found, "wordnet"] if self.synsets else found
+        if self.synsets:
+            found.append("wordnet")
+        return found if self.analyzer == Analyzer.name else [*found, "analyzer"]
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon)
@@ -100,6 +112,8 @@ class Settings:
             raise SyntfError(f"length must be at most {1 << 20}, not {self.length}")
         if self.weights not in get_args(Weighting):
             raise SyntfError(f"weights must be tf or tfidf, not {self.weights!r}")
+        if not re.fullmatch(f"{Analyzer.name}|{PREFIX}.+", str(self.analyzer)):
+            raise SyntfError(f"analyzer must be fast or {PREFIX}MODEL, not {self.analyzer!r}")
         if self.idf not in get_args(Provenance):
             raise SyntfError(f"idf must be public or fitted, not {self.idf!r}")
         if self.fit_vocabulary and self.vocabulary is not None:
@@ -111,7 +125,7 @@ class Anonymizer:
     """A mechanism over a vocabulary, ready to turn texts into synthetic counts."""
 
     settings: Settings
-    analyzer: Analyzer
+    analyzer: Analysis[Any]
     vocabulary: Vocabulary
     mechanism: ExponentialMechanism
     weights: NDArray[np.float64] | None = None
@@ -169,7 +183,7 @@ class Anonymizer:
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
             with stages("reading words", len(batch)) as advance:
-                documents = read_documents(batch, self._term_of, self._empty, advance)
+                documents = self._read(batch, advance)
             with stages("drawing words", len(batch) * self.settings.length) as advance:
                 rows.append(
                     synthesize(
@@ -198,6 +212,7 @@ class Anonymizer:
             length=int(settings.length),
             morphology=settings.morphology,
             synsets=bool(settings.synsets),
+            analyzer=self.analyzer.name,
             weights=settings.weights,
             vocabulary_size=size,
             input_size=len(self.vocabulary.inputs),
@@ -225,14 +240,17 @@ class Anonymizer:
 
     def term(self, word: str) -> int | None:
         """The input that a word counts as; None if it is left out."""
-        number = self._term_of[word]
+        number = self._term_of[self.analyzer.alone(word)]
         return number if number >= 0 else None
 
     @cached_property
-    def _term_of(self) -> Remembered[int]:
+    def _term_of(self) -> Remembered[Any, int]:
         number = {term: i for i, term in enumerate(self.vocabulary.inputs)}
         term = first_known(self.analyzer, number.__contains__)
         return Remembered(lambda token: number.get(term(token), -1))
+
+    def _read(self, texts: Sequence[str], progress: Advance | None = None) -> Documents:
+        return read_documents(texts, self._term_of, self._empty, progress, read=self.analyzer.read)
 
     @property
     def _empty(self) -> int:
@@ -245,7 +263,7 @@ class Anonymizer:
             frequency = np.zeros(terms, dtype=np.intp)
             every = iter(texts)
             while batch := list(islice(every, BATCH)):
-                documents = read_documents(batch, self._term_of, self._empty)
+                documents = self._read(batch)
                 frequency += document_frequency(documents, terms)
                 count += len(batch)
             return fitted_idf(frequency, count)
@@ -257,16 +275,29 @@ def reading(
     texts: Iterable[str] = (),
     released: Set[str] = frozenset(),
     stages: Stages = silent,
-) -> tuple[Analyzer, WordVectors, Vocabulary]:
+) -> tuple[Analysis[Any], WordVectors, Vocabulary]:
     """What reads a text under these settings: all that comes before a mechanism."""
-    analyzer = Analyzer(
-        settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
-    )
+    analyzer = _analyzer(settings)
     vectors = _vectors(settings, stages)
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
-        vocabulary = vocabulary.with_synonyms(analyzer, vectors)
+        vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
     return analyzer, vectors, vocabulary
+
+
+def _analyzer(settings: Settings) -> Analysis[Any]:
+    if settings.analyzer == Analyzer.name:
+        return _fast(settings)
+    return SpacyAnalyzer(
+        settings.analyzer.removeprefix(PREFIX),
+        settings.morphology,
+        stop_words=settings.stop_words,
+        numbers=settings.numbers,
+    )
+
+
+def _fast(settings: Settings) -> Analyzer:
+    return Analyzer(settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers)
 
 
 def _vectors(settings: Settings, stages: Stages) -> WordVectors:
@@ -286,7 +317,7 @@ def _vectors(settings: Settings, stages: Stages) -> WordVectors:
 def _vocabulary(
     settings: Settings,
     texts: Iterable[str],
-    analyzer: Analyzer,
+    analyzer: Analysis[Any],
     vectors: WordVectors,
     released: Set[str],
 ) -> Vocabulary:

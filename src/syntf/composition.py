@@ -12,12 +12,13 @@ the input of the mechanism is chosen does not change the loss of the mechanism.
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntf import entropy
-from syntf.analysis import tokens
+from syntf.analysis import Analyzer, Read
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,16 @@ class Documents:
 
 def read_documents(
     texts: Iterable[str],
-    term_of: Mapping[str, int],
+    term_of: Mapping[Any, int],
     empty: int,
     progress: Callable[[int], None] | None = None,
+    *,
+    read: Read[Any] = Analyzer.read,
 ) -> Documents:
-    """The known terms of each text; `term_of` maps any token to a term or to -1."""
+    """The known terms of each text; `term_of` maps any token that `read` finds to one, or to -1."""
     terms, starts = array("i"), array("q", [0])
-    for text in texts:
-        known = [term for token in tokens(text) if (term := term_of[token]) >= 0]
+    for found in read(texts):
+        known = [term for token in found if (term := term_of[token]) >= 0]
         terms.extend(known or [empty])
         starts.append(len(terms))
         if progress and len(starts) % 256 == 1:

@@ -7,9 +7,9 @@ of a release, and nothing that makes one asks for them (``docs/decisions/0005-co
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from syntf.analysis import Analyzer, tokens
+from syntf.analysis import Analysis
 from syntf.vocabulary import Remembered
 
 Kind = Literal["left out", "known", "unknown"]
@@ -30,24 +30,25 @@ class Coverage:
         return self.left_out + self.known + self.unknown
 
 
-def coverage(texts: Iterable[str], analyzer: Analyzer, inputs: Iterable[str]) -> Coverage:
+def coverage(texts: Iterable[str], analyzer: Analysis[Any], inputs: Iterable[str]) -> Coverage:
     """Count the tokens of all texts.
 
+    >>> from syntf.analysis import Analyzer
     >>> coverage(["The cats chased 2 qwxyz.", "Qwxyz!"], Analyzer(), ["cat", "chase"])
     Coverage(documents=2, left_out=2, known=2, unknown=2, empty=1)
     """
     terms = frozenset(inputs)
 
-    def kind(token: str) -> Kind:
+    def kind(token: Any) -> Kind:
         candidates = analyzer.candidates(token)
         if not candidates:
             return "left out"
         return "unknown" if terms.isdisjoint(candidates) else "known"
 
-    kind_of = Remembered[Kind](kind)
+    kind_of = Remembered(kind)
     count, documents, empty = Counter[Kind](), 0, 0
-    for text in texts:
-        found = Counter(kind_of[token] for token in tokens(text))
+    for tokens in analyzer.read(texts):
+        found = Counter(kind_of[token] for token in tokens)
         count.update(found)
         documents += 1
         empty += not found["known"]

@@ -36,6 +36,7 @@ class Guarantee:
     length: int
     morphology: str
     synsets: bool
+    analyzer: str
     weights: str
     vocabulary_size: int
     input_size: int

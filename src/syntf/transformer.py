@@ -34,8 +34,11 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     spelling : float, default=0.3
         Factor s by which shared letter bigrams count against a substitute.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
+    analyzer : {'fast', 'spacy:MODEL'}, default='fast'
+        What finds the words of a text: syntf's own reader of English, or a spaCy pipeline.
     stop_words : set of str, optional
-        Left out of documents; by default a public list of English function words.
+        Left out of documents; by default a public list of English function words, or that of
+        the spaCy pipeline.
     numbers : bool, default=False
         Whether to keep numbers.
     weights : {'tf', 'tfidf'}, default='tf'
@@ -91,6 +94,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         length: int = 150,
         spelling: float = 0.3,
         morphology: Morphology = "lemma",
+        analyzer: str = "fast",
         stop_words: Set[str] | None = None,
         numbers: bool = False,
         weights: Weighting = "tf",
@@ -109,6 +113,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.length = length
         self.spelling = spelling
         self.morphology = morphology
+        self.analyzer = analyzer
         self.stop_words = stop_words
         self.numbers = numbers
         self.weights = weights

@@ -1,16 +1,16 @@
 """Vocabularies: the terms a document may contain (inputs) and a release may show (outputs)."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
 from numbers import Integral
 from os import PathLike
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from syntf import wordnet
-from syntf.analysis import Analyzer, tokens
+from syntf.analysis import Analysis, Analyzer, Token, tokens
 from syntf.errors import SyntfError
 from syntf.origin import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
 from syntf.vectors import WordVectors
@@ -100,7 +100,7 @@ class Vocabulary:
     def fit(
         cls,
         texts: Iterable[str],
-        analyzer: Analyzer,
+        analyzer: Analysis[Any],
         vectors: WordVectors,
         *,
         min_df: float = 2,
@@ -118,8 +118,8 @@ class Vocabulary:
         documents, size = Counter[str](), 0
         term = first_known(analyzer, lambda word: vectors.find(word) is not None)
         remembered = Remembered(term)
-        for text in texts:
-            documents.update({remembered[token] for token in tokens(text)})
+        for found in analyzer.read(texts):
+            documents.update({remembered[token] for token in found})
             size += 1
         del documents[""]
         least, most = _texts(min_df, size), _texts(max_df, size)
@@ -188,23 +188,24 @@ def _amount(limit: float) -> str:
     return f"{limit} documents" if isinstance(limit, Integral) else f"a share of {limit:g}"
 
 
-def first_known(analyzer: Analyzer, known: Callable[[str], bool]) -> Callable[[str], str]:
+def first_known(analyzer: Analysis[Token], known: Callable[[str], bool]) -> Callable[[Token], str]:
     """The function from a token to its first known term, or to '' if it has none."""
     return lambda token: next(filter(known, analyzer.candidates(token)), "")
 
 
+Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Remembered(dict[str, Value]):
+class Remembered(dict[Key, Value]):
     """A function of tokens that is computed once for each, bounded in what it remembers."""
 
     MOST = 4_000_000
 
-    def __init__(self, function: Callable[[str], Value]) -> None:
+    def __init__(self, function: Callable[[Key], Value]) -> None:
         self._function = function
 
-    def __missing__(self, token: str) -> Value:
+    def __missing__(self, token: Key) -> Value:
         if len(self) >= self.MOST:
             self.clear()
         value = self[token] = self._function(token)

@@ -59,6 +59,13 @@ PARAMETERS = {
         show_default=True,
         help="Word forms: dictionary form, lower case, or as written.",
     ),
+    "analyzer": click.option(
+        "--analyzer",
+        default="fast",
+        show_default=True,
+        metavar="fast|spacy:MODEL",
+        help="What finds the words of a text: syntf itself, or an installed spaCy pipeline.",
+    ),
     "vocabulary": click.option(
         "--vocabulary",
         type=FILE,
@@ -162,7 +169,7 @@ def app() -> None:
     help="Rows with a wrong number of fields, bad JSON or no text: stop before "
     "anything is released, or leave them out and say where they were.",
 )
-@parameters("length", "epsilon", "loss", "spelling", "morphology", "vocabulary")
+@parameters("length", "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary")
 @click.option(
     "--fit-vocabulary",
     is_flag=True,
@@ -223,7 +230,9 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     show_default=True,
     help="Substitutes to show for each word.",
 )
-@parameters("epsilon", "loss", "spelling", "morphology", "vocabulary", "synsets", "vectors")
+@parameters(
+    "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors"
+)
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
     from syntf.cli import anonymize, explain
@@ -263,7 +272,7 @@ def example(file: Path, force: bool) -> None:
 @app.command()
 @click.argument("input", type=FILE)
 @click.option("--text", default="text", show_default=True, help="The column with the texts.")
-@parameters("morphology", "vocabulary", "vectors", "numbers")
+@parameters("morphology", "analyzer", "vocabulary", "vectors", "numbers")
 def coverage(input: Path, text: str, **chosen: Any) -> None:
     """How much of the texts in INPUT is known: for their owner, never for a release.
 
@@ -284,7 +293,7 @@ def vocabulary() -> None:
 @click.argument("reference", type=FILE)
 @click.option("--text", default="text", show_default=True, help="The column with the texts.")
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the terms go.")
-@parameters("min_df", "max_df", "max_size", "morphology", "vectors", "numbers")
+@parameters("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
 @click.option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
 def build(reference: Path, text: str, out: Path, force: bool, **chosen: Any) -> None:
     """Take the terms of public texts, REFERENCE, for --vocabulary of the other commands.
