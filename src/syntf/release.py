@@ -10,9 +10,7 @@ import json
 import os
 import re
 import shutil
-import textwrap
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -22,10 +20,10 @@ import polars as pl
 from scipy.sparse import csr_matrix, load_npz, vstack
 
 from syntf import entropy
-from syntf.arithmetic import shown, shown_ratio
 from syntf.errors import SyntfError
 from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
+from syntf.readme import readme
 from syntf.vocabulary import as_lines
 
 try:
@@ -331,59 +329,3 @@ def _write_parquet(path: Path, frame: pl.DataFrame) -> None:
     parquet = io.BytesIO()  # so that a full disk is an OSError here too
     frame.write_parquet(parquet)
     path.write_bytes(parquet.getvalue())
-
-
-def readme(
-    guarantee: Guarantee,
-    documents: int,
-    columns: Sequence[str],
-    counts_file: str = "vectors.npz",
-    documents_file: str = "documents.parquet",
-) -> str:
-    """What this is, for the person who receives it."""
-    counts_file, documents_file = f"  {counts_file:<19}", f"  {documents_file:<19}"
-    odds = shown_ratio(Fraction(guarantee.loss_ratio))
-    caveats = guarantee.caveats or ["Nothing but the counts is released here."]
-    notes = "".join(_wrapped("  * ", caveat) + "\n" for caveat in caveats)
-    headline = (
-        "differentially private"
-        if guarantee.private
-        else "NOT covered by a differential-privacy guarantee as it stands (see below)"
-    )
-    return f"""\
-Synthetic term-frequency vectors, made by syntf {guarantee.version}
-{"=" * 60}
-
-These are not the texts. Each of the {documents:,} documents was turned into
-{guarantee.length} words, each drawn from the document and replaced at random by a word
-of similar meaning; what you have are the counts of those words. The release is
-{headline}.
-
-Files
-{counts_file}counts, documents x terms
-  vocabulary.txt     the term of each column, one a line
-{_wrapped(documents_file, "one row a document: " + ", ".join(columns))}
-  guarantee.json     the guarantee and all parameters, for programs
-
-What the guarantee says
-  Privacy loss per word       {shown(guarantee.loss_per_word.tight, 4)}
-  Privacy loss per document   {shown(guarantee.loss_per_document, 2)}  ({guarantee.length} words)
-  An author of m documents    m times the loss of a document
-
-  Whatever the document was, seeing one released word changes the odds between any
-  two documents it may have been by a factor of at most {odds}. This holds for
-  every pair of documents, whatever else is known. The factors of all words multiply,
-  so this is a limit on what can be proved, not a promise that nothing can be guessed.
-
-What it does not say
-{notes}\
-  * The topic of a document is meant to remain visible, and where authors keep to
-    their topics it can point to them.
-  * A second release of the same documents adds its own loss to this one.
-
-Table digest  {guarantee.digest}
-"""
-
-
-def _wrapped(start: str, text: str) -> str:
-    return textwrap.fill(text, 84, initial_indent=start, subsequent_indent=" " * len(start))
