@@ -4,9 +4,12 @@ Blocks of whole lines are parsed by polars, as float64: near a tie, float32 woul
 another int8. Only a block in which something is wrong is looked at line by line.
 """
 
-from collections.abc import Iterable, Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +30,17 @@ def read_text(
     if header is not None:
         first = next(lines).partition(b"\n")[2]
         lines, line = _before(first, lines), 2
-    shape = None
-    for block in lines:
-        if shape is None:
-            shape = _Shape(block, source, header)
-        taken, matrix = shape.parse(block, line, faults)
-        words += taken
-        blocks.append(matrix)
-        line += block.count(b"\n") + (not block.endswith(b"\n"))
-    if shape is None:
+    start = next(lines, None)
+    if start is None:
         raise _no_vectors(source, line)
+    shape = _Shape(start, source, header)
+    for block, (height, parsed) in _ahead(shape.parse, _before(start, lines)):
+        if parsed is None:
+            shape.find(block, line, faults)
+        else:
+            words += parsed[0]
+            blocks.append(parsed[1])
+        line += height
     faults.check(source)
     if header is not None and header[0] != len(words):
         raise SyntfError(
@@ -69,6 +73,25 @@ def _before(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
     yield from others
 
 
+Value = TypeVar("Value")
+
+
+def _ahead(
+    work: Callable[[bytes], Value], blocks: Iterator[bytes]
+) -> Iterator[tuple[bytes, Value]]:
+    """Each block and what work makes of it, in order; a few are worked on at a time."""
+    cores = os.cpu_count() or 1
+    begun: deque[tuple[bytes, Future[Value]]] = deque()
+    with ThreadPoolExecutor(cores) as pool:
+        for block in blocks:
+            begun.append((block, pool.submit(work, block)))
+            if len(begun) > cores:
+                first, made = begun.popleft()
+                yield first, made.result()
+        for first, made in begun:
+            yield first, made.result()
+
+
 def _no_vectors(source: Path, line: int) -> SyntfError:
     return SyntfError(
         f"{source} holds no word vectors: line {line} has no numbers "
@@ -92,9 +115,11 @@ class _Shape:
         self.schema |= {str(i): pl.Float64 for i in range(self.numbers)}
         self.schema |= {"end": pl.String} if self.ended else {}
 
-    def parse(self, block: bytes, line: int, faults: Faults) -> tuple[list[str], NDArray[np.int8]]:
-        """Words and vectors of a block; where it has faults, they are noted."""
+    def parse(self, block: bytes) -> tuple[int, tuple[list[str], NDArray[np.int8]] | None]:
+        """The lines of a block, and their words and vectors; None in place of these for faults."""
         import polars as pl
+
+        height = block.count(b"\n") + (not block.endswith(b"\n"))
 
         try:
             frame = pl.read_csv(
@@ -104,18 +129,16 @@ class _Shape:
         except pl.exceptions.PolarsError:
             frame = None
         if frame is not None:
-            height = block.count(b"\n") + (not block.endswith(b"\n"))
             words = frame["word"]
             over = self.ended and frame["end"].count() > 0
             if frame.height == height and not words.has_nulls() and not over:
                 values = frame.select(pl.exclude("word", "end")).to_numpy()
                 matrix, largest = to_int8(values)
                 if np.isfinite(largest).all() and largest.all() and (words != "").all():
-                    return words.to_list(), matrix
-        self._find(block, line, faults)
-        return [], np.empty((0, self.numbers), dtype=np.int8)
+                    return height, (words.to_list(), matrix)
+        return height, None
 
-    def _find(self, block: bytes, line: int, faults: Faults) -> None:
+    def find(self, block: bytes, line: int, faults: Faults) -> None:
         """The faults of a block, line by line."""
         found = 0
         for number, raw in enumerate(block.removesuffix(b"\n").split(b"\n"), start=line):
