@@ -234,3 +234,17 @@ def test_a_vocabulary_is_fitted_over_all_batches(place, small, monkeypatch):
     assert syntf(monkeypatch, arguments=arguments) == 0
     assert (place / "out" / "vocabulary.txt").read_text().split() == sorted(TERMS)
     assert len(released(place / "out")[1]) == COUNT
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_whoever_is_interrupted_late_is_told_how_to_go_on(
+    place, small, monkeypatch, capsys, failure
+):
+    def fail(*arguments):
+        raise failure
+
+    monkeypatch.setattr(release, "readme", fail)
+    assert syntf(monkeypatch) in (2, 130)
+    told = capsys.readouterr().err.strip()
+    assert told.endswith("no release was written; 230 documents are done: add --resume to go on")
+    assert len(told.splitlines()) == 1

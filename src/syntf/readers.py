@@ -37,7 +37,6 @@ BATCH = 1 << 15
 """Documents in a batch."""
 
 STDIN = "-"
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "mbox", "folder")
 BadRows = Literal["stop", "skip"]
 
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",

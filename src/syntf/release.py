@@ -120,6 +120,8 @@ class Draft:
     ) -> None:
         if self.documents < SHARD:  # too little to go on with
             self.discard()
+        elif error is not None:
+            error.add_note(f"{self.documents:,} documents are done: add --resume to go on")
         self._lock.close()
 
     def _locked(self) -> IO[bytes]:

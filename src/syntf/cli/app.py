@@ -372,18 +372,20 @@ def main() -> None:
     except click.ClickException as error:
         code = _fail(error.format_message())
     except (SyntfError, TableError) as error:
-        code = _fail(str(error))
+        code = _fail(str(error), error)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        code = _fail(f"{error.strerror or error}{where}; no release was written")
+        code = _fail(f"{error.strerror or error}{where}; no release was written", error)
     except MemoryError:
         code = _fail("not enough memory; no release was written")
-    except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted; no release was written")
+    except (KeyboardInterrupt, click.Abort) as error:
+        _fail("interrupted; no release was written", error.__context__ or error)
         code = 130
     sys.exit(code)
 
 
-def _fail(message: str) -> int:
-    click.echo(f"syntf: {' '.join(message.split())}", err=True)
+def _fail(message: str, error: BaseException | None = None) -> int:
+    """One line, with what was noted on the error on its way."""
+    notes = getattr(error, "__notes__", [])
+    click.echo(f"syntf: {' '.join('; '.join([message, *notes]).split())}", err=True)
     return 2
