@@ -149,7 +149,22 @@ class Anonymizer:
         `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
         of them, or from the same texts, is fitted.
         """
-        analyzer, vectors, vocabulary = reading(settings, texts, released, stages)
+        read = reading(settings, texts, released, stages)
+        return cls.over(settings, *read, texts, source=source, stages=stages)
+
+    @classmethod
+    def over(
+        cls,
+        settings: Settings,
+        analyzer: Analysis[Any],
+        vectors: WordVectors,
+        vocabulary: Vocabulary,
+        texts: Iterable[str] = (),
+        *,
+        source: entropy.Source = entropy.system,
+        stages: Stages = silent,
+    ) -> "Anonymizer":
+        """The same, once :func:`reading` has found how texts are read."""
         rating = WithEmptyDocument(
             WordRating(
                 vocabulary.inputs,
@@ -182,17 +197,22 @@ class Anonymizer:
         rows = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            with stages("reading words", len(batch)) as advance:
-                documents = self._read(batch, advance)
-            with stages("drawing words", len(batch) * self.settings.length) as advance:
-                rows.append(
-                    synthesize(
-                        documents, self.mechanism, length=self.settings.length,
-                        weights=self.weights, source=self.source, progress=advance,
-                    )
-                )  # fmt: skip
+            rows.append(self.draw(self.read(batch, stages=stages), stages=stages))
         empty = csr_matrix((0, len(self.vocabulary.outputs)), dtype=np.int32)
         return rows[0] if len(rows) == 1 else vstack([empty, *rows], format="csr", dtype=np.int32)
+
+    def read(self, texts: Sequence[str], *, stages: Stages = silent) -> Documents:
+        """The known terms of each text; no draw yet."""
+        with stages("reading words", len(texts)) as advance:
+            return self._read(texts, advance)
+
+    def draw(self, documents: Documents, *, stages: Stages = silent) -> csr_matrix:
+        """Synthetic counts of documents that were read. Each call is a release of its own."""
+        with stages("drawing words", len(documents) * self.settings.length) as advance:
+            return synthesize(
+                documents, self.mechanism, length=self.settings.length,
+                weights=self.weights, source=self.source, progress=advance,
+            )  # fmt: skip
 
     def guarantee(self, *, kept_columns: Sequence[str] = (), shuffled: bool = False) -> Guarantee:
         """What a release by :meth:`anonymize` promises."""

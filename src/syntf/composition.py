@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from syntf import entropy
 from syntf.analysis import Analyzer, Read
@@ -75,6 +76,24 @@ def draw_terms(
         points = low + (draws * (high - low)).astype(np.int64)
         places = np.searchsorted(upto, points, side="right") - 1
     return documents.terms[np.clip(places, first, last)]
+
+
+def repeated(documents: Documents, times: int) -> Documents:
+    """The same documents, all of them again and again."""
+    sizes = np.tile(np.diff(documents.starts), times)
+    return Documents(np.concatenate([[0], np.cumsum(sizes)]), np.tile(documents.terms, times))
+
+
+def term_frequencies(documents: Documents, terms: int) -> csr_matrix:
+    """How often each document has each of the first `terms` terms: its tf vector."""
+    known = documents.terms < terms
+    ends = np.concatenate([[0], np.cumsum(known)])[documents.starts]
+    columns = documents.terms[known]
+    counts = csr_matrix(
+        (np.ones(columns.size, dtype=np.int32), columns, ends), shape=(len(documents), terms)
+    )
+    counts.sum_duplicates()
+    return counts
 
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
