@@ -123,6 +123,31 @@ def parameters(*names: str) -> Callable[[Any], Any]:
     return decorate
 
 
+def evaluation_options(command: Any) -> Any:
+    """What both commands that evaluate can be told."""
+    for option in reversed(
+        (
+            click.option(
+                "--runs",
+                type=click.IntRange(min=1),
+                default=10,
+                show_default=True,
+                help="Times that texts are anonymised and evaluated.",
+            ),
+            click.option(
+                "--tagger",
+                metavar="spacy:MODEL|pattern",
+                help="What tags parts of speech for the attacker. [default: spaCy's small "
+                "English model if installed, or else pattern]",
+            ),
+            click.option("--force", is_flag=True, help="Start anew in a folder with results."),
+            click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88})
 @click.version_option(__version__, message="syntf %(version)s")
 def app() -> None:
@@ -256,6 +281,87 @@ def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
     from syntf.cli import anonymize, bounds
 
     bounds.run(anonymize.settings(**chosen), documents, figures)
+
+
+@app.command()
+@click.argument("input", type=FILE, metavar="FILE")
+@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@click.option("--label", metavar="COLUMN", help="The column with what an analyst wants to tell.")
+@click.option("--author", metavar="COLUMN", help="The column with who wrote the text.")
+@click.option("--split", metavar="COLUMN", help="A column that says train or test.")
+@click.option(
+    "--test-share",
+    type=float,
+    default=0.4,
+    show_default=True,
+    help="Without --split: the share of texts to test on, drawn once and for all.",
+)
+@click.option(
+    "--min-test",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Test texts that a suspect author must have.",
+)
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
+@evaluation_options
+@click.option("--scrub", is_flag=True, help="Compare with scrubadub as well.")
+@parameters("length", "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary")
+@click.option("--fit-vocabulary", is_flag=True, help="Take the vocabulary from the training half.")
+@parameters("min_df", "max_df", "max_size", "synsets", "vectors", "numbers")
+def evaluate(input: Path, out: Path, **options: Any) -> None:
+    """Measure what a release of the texts in FILE keeps: topics, authors, or both.
+
+    An analyst learns labels, an attacker authors, from one part of the documents, and both
+    are tested on the rest: on the texts as they are, on their term vectors, and on synthetic
+    ones, made anew for each run. DIR gets results.csv, scenarios.csv and figures. An
+    interrupted evaluation goes on where it was when started again.
+
+    \b
+    Example:
+      syntf evaluate mails.csv --text body --label topic --author sender --out proof
+    """
+    from syntf.cli import anonymize, evaluate
+
+    names = ("text", "label", "author", "split", "test_share", "min_test", "runs", "scrub",
+             "tagger", "force", "quiet")  # fmt: skip
+    own = {name: options.pop(name) for name in names}
+    evaluate.run(input, out, settings=anonymize.settings(**options), **own)
+
+
+@app.command()
+@click.option(
+    "--data-home",
+    type=FILE,
+    metavar="DIR",
+    help="scikit-learn's data home with 20 newsgroups; downloaded there if missing.",
+)
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
+@evaluation_options
+@click.option(
+    "--grid",
+    multiple=True,
+    metavar="full|NAME=VALUES",
+    help="Cells beyond those of the figures: all 810, or combinations such as "
+    "--grid epsilon=35,47.5 --grid length=all.",
+)
+@click.option("--quick", is_flag=True, help="Fewer cells, two runs each: minutes.")
+@parameters("vectors")
+def reproduce(out: Path, grid: tuple[str, ...], **options: Any) -> None:
+    """Repeat the paper's evaluation on 20 newsgroups, and put our numbers beside its own.
+
+    DIR gets results.csv, scenarios.csv, the paper's tables (tables.md) and figures (PNG and
+    SVG). An interrupted run goes on where it was when started again; more --grid or --runs
+    add to what is there.
+
+    \b
+    Example:
+      syntf reproduce --out reproduction --quick
+    """
+    from syntf.cli import anonymize, reproduce
+
+    settings = anonymize.settings(vectors=options.pop("vectors"), fit_vocabulary=True)
+    reproduce.run(out, grid_options=grid, settings=settings, **options)
 
 
 @app.command()

@@ -59,3 +59,13 @@ def progress(quiet: bool = False) -> Iterator[Stages]:
                 bars.remove_task(task)
 
         yield stage
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """Whatever interrupts what is inside is told with the way to go on."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note("what is done is kept, and the same command goes on from there")
+        raise

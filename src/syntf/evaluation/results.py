@@ -196,6 +196,7 @@ class Results:
                 raise SyntfError(f"a result is there twice: {result.key}")
             if result.method == "syntf":
                 made.setdefault(result.cell, []).append(result)
+        self.methods = sorted({key.method for key in self._found}, key=_rank)
         self.scenarios = sorted({key.scenario for key in self._found} - {""}, key=_rank)
         self.models = sorted({key.model for key in self._found}, key=_rank)
         self.attackers = sorted({key.attacker for key in self._found} - {""}, key=_rank)

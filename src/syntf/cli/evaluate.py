@@ -1,0 +1,124 @@
+"""`syntf evaluate`: what a release keeps of these texts for an analyst, and for an attacker."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from syntf import readers
+from syntf.anonymizer import Anonymizer, Settings
+from syntf.arithmetic import shown
+from syntf.cli import console
+from syntf.errors import SyntfError
+from syntf.evaluation import folder, scrubbing, tagging
+from syntf.evaluation.corpus import labelled
+from syntf.evaluation.experiment import SCRUBBING, Experiment
+from syntf.evaluation.judge import Judge
+from syntf.evaluation.paper import Cell
+from syntf.evaluation.results import Result, Results, gain, relative
+from syntf.evaluation.scenarios import scenarios
+
+HEADING = "For the owner of the texts: exact figures, no part of any release."
+METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
+           "scrubadub-names": "no names", "syntf": "SynTF"}  # fmt: skip
+
+
+def run(
+    input: Path,
+    out: Path,
+    *,
+    text: str,
+    label: str | None,
+    author: str | None,
+    split: str | None,
+    test_share: float,
+    min_test: int,
+    runs: int,
+    scrub: bool,
+    tagger: str | None,
+    force: bool,
+    quiet: bool,
+    settings: Settings,
+) -> None:
+    if label is None and author is None:
+        raise SyntfError(
+            "name a column with --label, --author or both: what is to be told of texts"
+        )
+    if scrub:
+        scrubbing.version()  # is it there?
+    corpus = labelled(
+        readers.read(input), text=text, label=label, author=author, split=split,
+        test_share=test_share,
+    )  # fmt: skip
+    suspects, lacking = scenarios(corpus, min_test=min_test) if author else ([], [])
+    judge = Judge.of(corpus, suspects, choose_tagger(tagger) if suspects else None)
+    notices = [*corpus.notices, *lacking]
+    if label is not None and judge.unlabelled:
+        notices.append(judge.unlabelled)
+    if judge.unlabelled and not suspects:
+        raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
+    with console.progress(quiet) as stages:
+        if settings.loss is not None:
+            found_for = Anonymizer.build(settings, corpus.seen, stages=stages).mechanism
+            settings = replace(settings, epsilon=found_for.epsilon, loss=None)
+        experiment = Experiment(corpus, judge, settings, runs, stages=stages)
+        cell = Cell(*(getattr(settings, name) for name in Cell._fields))
+        log = folder.open_log(out, experiment.key, force=force)
+        with console.resumable():
+            for _ in experiment.run(log, [cell], tuple(SCRUBBING) if scrub else ()):
+                found = folder.write_results(out, log, suspects)
+    folder.draw(out, found, cell)
+    if not quiet:
+        console.out.print(HEADING)
+        for notice in notices:
+            console.out.print(f"[yellow]![/] {escape(notice)}")
+        console.out.print(comparison(found, cell))
+        loss = found.loss(cell) or 0.0
+        console.out.print(
+            f"loss {shown(loss, 4)} a word, {shown(loss * settings.length, 2)} a document; mean of "
+            f"{runs} runs ± standard deviation"
+        )
+        if suspects:
+            console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
+        console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
+
+
+def choose_tagger(name: str | None) -> tagging.SpacyTagger | tagging.PatternTagger:
+    return tagging.default_tagger() if name is None else tagging.tagger(name)
+
+
+def comparison(found: Results, cell: Cell) -> Table:
+    """Analyst and attacker before and after: F1, and how much of it is kept."""
+    methods = [method for method in METHODS if method in found.methods]
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("F1")
+    for method in methods:
+        table.add_column(METHODS[method], justify="right")
+    table.add_column("kept", justify="right")
+    table.add_column("gain", justify="right")
+    for model in found.models:
+        analysts = [found.utility(method, model, cell) for method in methods]
+        if any(analysts):
+            table.add_row(f"[bold]analyst[/] {model}", *map(_f1, analysts), _kept(analysts), "")
+    for scenario in found.scenarios:
+        for model in found.models:
+            attacks = [found.attack(method, model, scenario, cell) for method in methods]
+            won = gain(found, cell, scenario, model)
+            table.add_row(
+                f"{scenario} {model}", *map(_f1, attacks), _kept(attacks),
+                "" if won is None else f"{won.utility - won.attack:+.0%}".replace("-", "−"),
+            )  # fmt: skip
+    return table
+
+
+def _f1(result: Result | None) -> str:
+    if result is None:
+        return "–"
+    spread = "" if result.f1_std is None else f" ± {result.f1_std:.2f}".replace("0.", ".")
+    return f"{result.f1:.3f}".removeprefix("0") + spread
+
+
+def _kept(results: list[Result | None]) -> str:
+    share = relative(results[-1], results[0])
+    return "–" if share is None else f"{share:.0%}"

@@ -1,0 +1,54 @@
+"""What an experiment leaves in its folder: results, scenarios, tables and figures."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from syntf import figures
+from syntf.errors import SyntfError
+from syntf.evaluation import plots, results, tables
+from syntf.evaluation.log import Log
+from syntf.evaluation.paper import Cell
+from syntf.evaluation.results import Results
+from syntf.evaluation.scenarios import Scenario
+
+RUNS = "runs.jsonl"
+
+
+def open_log(out: Path, experiment: str, *, force: bool = False) -> Log:
+    """The log of an experiment in this folder: gone on with, or new."""
+    if out.is_dir() and not (out / RUNS).exists() and any(out.iterdir()) and not force:
+        raise SyntfError(f"{out} holds other files: choose another folder, or add --force")
+    if out.exists() and not out.is_dir():
+        raise SyntfError(f"{out} is a file: choose a folder")
+    if force:
+        (out / RUNS).unlink(missing_ok=True)
+    return Log(out / RUNS, experiment)
+
+
+def write_results(out: Path, log: Log, scenarios: Sequence[Scenario]) -> Results:
+    """``results.csv`` and ``scenarios.csv``, as far as the log goes."""
+    summary = results.summarise(log.scores())
+    results.write(out / "results.csv", summary)
+    with (out / "scenarios.csv").open("w", encoding="utf-8", newline="") as file:
+        lines = csv.DictWriter(file, [field.name for field in fields(tables.Scenario)])
+        lines.writeheader()
+        lines.writerows(asdict(one.row) for one in scenarios)
+    return Results(summary)
+
+
+def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:
+    """The figures that the results suffice for, as PNG and SVG."""
+    drawn = {"performance": plots.performance(found, cell), **(more or {})}
+    if len({one.spelling for one in found.cells}) > 1:
+        drawn["spelling"] = plots.spelling(found, cell)
+    if {"scrubadub", "scrubadub-names"}.intersection(found.methods):
+        drawn["scrubbing"] = plots.scrubbing(found, cell)
+    if len(found.attackers) > 1:
+        drawn["attackers"] = plots.attackers(found, cell)
+    for name, figure in drawn.items():
+        for suffix in (".png", ".svg"):
+            figures.save(figure, out / f"{name}{suffix}")

@@ -1,0 +1,65 @@
+"""Runs as they end, a line each, so that an interrupted experiment goes on where it was."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from syntf.errors import SyntfError
+from syntf.evaluation.judge import Finding
+from syntf.evaluation.results import Score
+
+FIRST = "experiment"
+
+
+class Log:
+    """A file of runs. The first line names the experiment; a line cut short is done again."""
+
+    def __init__(self, path: Path, experiment: str) -> None:
+        self._path = path
+        self._runs: list[dict[str, Any]] = []
+        whole = 0
+        if path.exists():
+            raw = path.read_bytes()
+            whole = raw.rfind(b"\n") + 1
+            try:
+                lines = [dict(json.loads(line)) for line in raw[:whole].splitlines()]
+            except (ValueError, TypeError):
+                raise SyntfError(f"{path} is not a log of runs: choose another folder") from None
+            if lines and lines[0].get(FIRST) != experiment:
+                raise SyntfError(
+                    f"{path.parent} holds runs of another corpus or other parameters: choose "
+                    "another folder, or add --force to start anew"
+                )
+            self._runs = lines[1:]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:
+            os.ftruncate(file.fileno(), whole)
+        if not whole:
+            self._append({FIRST: experiment})
+
+    def done(self, cell: Mapping[str, Any]) -> set[int]:
+        """The numbers of the runs of this cell that have ended."""
+        return {run["run"] for run in self._runs if cell.items() <= run.items()}
+
+    def add(self, run: Mapping[str, Any], findings: Iterable[Finding]) -> None:
+        """Write down one run: its cell and number, and all that was found."""
+        line = {**run, "findings": [asdict(finding) for finding in findings]}
+        self._append(line)
+        self._runs.append(line)
+
+    def scores(self) -> Iterator[Score]:
+        for run in self._runs:
+            rest = {name: value for name, value in run.items() if name != "findings"}
+            for finding in run["findings"]:
+                scored = {**rest, **finding, **finding["quality"]}
+                del scored["quality"]
+                yield Score(**scored)
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
