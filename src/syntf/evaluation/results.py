@@ -124,7 +124,7 @@ def _mean(runs: list[Score]) -> Result:
         runs=len(runs),
         f1=fmean(score.f1 for score in runs),
         f1_std=stdev(score.f1 for score in runs) if len(runs) > 1 else None,
-        precision=fmean(score.recall for score in runs),
+        precision=fmean(score.precision for score in runs),
         recall=fmean(score.recall for score in runs),
     )
 
