@@ -4,6 +4,7 @@ import re
 import subprocess
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import log
 
 import numpy as np
@@ -155,6 +156,43 @@ def test_a_wanted_loss_is_kept_and_nearly_used(build):
     assert made.guarantee().loss_per_word.tight == made.mechanism.loss
 
 
+@pytest.mark.parametrize("neighbours", [1, 3, 40])
+def test_neighbours_cost_half_of_epsilon_and_a_wanted_loss_is_met_at_once(build, neighbours):
+    made = build(neighbours=neighbours, epsilon=12.0)
+    assert made.guarantee().epsilon == 12.0
+    if neighbours < 40:
+        assert 6 - 1e-9 < made.mechanism.loss <= 6
+    wanted = build(neighbours=neighbours, loss=6.0)
+    assert wanted.mechanism.digest == made.mechanism.digest
+    assert wanted.guarantee().as_dict() == made.guarantee().as_dict()
+
+
+def test_neighbours_are_the_best_of_the_graded_rating(build, toy_words):
+    """The same integers choose: the k best outputs of the paper's row are the ones of ours."""
+    graded, ours = build().mechanism, build(neighbours=3).mechanism
+    for row in range(40):
+        best = np.argsort(-graded.weights(row), kind="stable")[:3]
+        assert set(np.argsort(-ours.weights(row), kind="stable")[:3]) == set(best)
+    assert (ours.shape, ours.weights(40).max() - ours.weights(40).min() <= 1) == ((41, 40), True)
+
+
+def test_with_neighbours_every_word_with_a_vector_is_an_input(build, toy_words):
+    made = build(neighbours=1, vocabulary=["cat", "bus", "Piano"], epsilon=1e5, spelling=0.0)
+    assert list(made.vocabulary.inputs) == [*toy_words, "Piano"]
+    assert list(made.vocabulary.outputs) == ["cat", "bus", "Piano"]
+    assert made.guarantee().input_size == 41
+    drawn = made.anonymize(["cat", "a bus", "piano", "dog guitar"]).toarray()
+    assert drawn[:3].tolist() == [[6, 0, 0], [0, 6, 0], [0, 0, 6]]
+    fitted = build(["dog cat", "cat dog"], neighbours=1, vocabulary=None, fit_vocabulary=True)
+    assert list(fitted.vocabulary.outputs) == ["cat", "dog"]
+    assert (len(fitted.vocabulary.inputs), fitted.guarantee().private) == (40, False)
+
+
+def test_more_neighbours_than_outputs_are_refused(build):
+    with pytest.raises(SyntfError, match=r"neighbours must be .* outputs, 40; got 41"):
+        build(neighbours=41)
+
+
 def test_vectors_and_vocabulary_may_be_files(tmp_path, build):
     (tmp_path / "v.txt").write_text("cat 1 0\ndog 0 1\ncar 1 1\n")
     (tmp_path / "t.txt").write_text("dog\ncar\nqwxyz\n")
@@ -166,7 +204,12 @@ def test_vectors_and_vocabulary_may_be_files(tmp_path, build):
         assert made.anonymize(["dog cat"]).shape == (1, 2)
 
 
-def test_stages_tell_of_all_rows_measured_and_all_words_drawn(empty_cache, toy_vectors, toy_words):
+@pytest.mark.parametrize(
+    ("neighbours", "first"), [(None, ("measuring the loss", 41)), (2, ("finding neighbours", 40))]
+)
+def test_stages_tell_of_all_rows_and_all_words_drawn(
+    empty_cache, toy_vectors, toy_words, neighbours, first
+):
     told = {}
 
     @contextmanager
@@ -178,10 +221,10 @@ def test_stages_tell_of_all_rows_measured_and_all_words_drawn(empty_cache, toy_v
 
         yield advance
 
-    settings = Settings(vectors=toy_vectors, vocabulary=toy_words, length=2)
+    settings = Settings(vectors=toy_vectors, vocabulary=toy_words, length=2, neighbours=neighbours)
     made = Anonymizer.build(settings, stages=stages)
     made.anonymize(["cat dog", "cat", ""], stages=stages)
-    assert told["measuring the loss"] == [41, 41]
+    assert told[first[0]] == [first[1]] * 2
     assert told["reading words"][0] == 3
     assert told["drawing words"] == [6, 6]
 
@@ -193,6 +236,7 @@ BAD = [
     *[("min_df", bad) for bad in (0, -1, 0.0, 1.0, 1.5, float("nan"), True, "2", None)],
     *[("max_df", bad) for bad in (0, -1, 0.0, 1.5, float("nan"), True, "2", None)],
     *[("max_size", bad) for bad in (0, -1, 1.5, True, "2")],
+    *[("neighbours", bad) for bad in (0, -1, 1.5, True, "2", float("nan"))],
     *[("spelling", bad) for bad in (-0.1, float("nan"), 2, True, "0.3", None)],
     *[("weights", bad) for bad in ("x", None, "TF")],
     *[("idf", bad) for bad in ("x", None)],
@@ -211,8 +255,11 @@ def test_a_vocabulary_is_given_or_fitted_not_both(build):
         build(["cat"], fit_vocabulary=True)
 
 
-def test_settings_take_numbers_of_numpy(build):
-    made = build(epsilon=np.float64(9), length=np.int64(7), spelling=np.float64(0.1))
+@pytest.mark.parametrize("neighbours", [None, np.int64(2)])
+def test_settings_take_numbers_of_numpy(build, neighbours):
+    made = build(
+        epsilon=np.float64(9), length=np.int64(7), spelling=np.float64(0.1), neighbours=neighbours
+    )
     assert made.anonymize(["cat"]).sum() == 7
     assert json.loads(made.guarantee().as_json())["length"] == 7
 
@@ -223,7 +270,9 @@ def changed_component(vectors):
     return WordVectors(vectors.words, matrix)
 
 
-def test_the_digest_is_that_of_every_part_of_the_table(build, toy_vectors, toy_words):
+@pytest.mark.parametrize("neighbours", [None, 2])
+def test_the_digest_is_that_of_every_part_of_the_table(build, toy_vectors, toy_words, neighbours):
+    build = partial(build, neighbours=neighbours)
     same = {build().guarantee().digest, build(length=9, weights="tfidf").guarantee().digest}
     assert len(same) == 1
     others = [
@@ -233,6 +282,7 @@ def test_the_digest_is_that_of_every_part_of_the_table(build, toy_vectors, toy_w
         build(vocabulary=toy_words[:-1]),
         build(vocabulary=toy_words[::-1]),
         build(vectors=changed_component(toy_vectors)),
+        build(neighbours=3),
     ]
     digests = {other.guarantee().digest for other in others}
     assert len(digests) == len(others)

@@ -1,3 +1,4 @@
+from fractions import Fraction
 from functools import cache as remember
 from hashlib import sha256
 
@@ -9,6 +10,8 @@ from syntf import SynTF, arithmetic, cache
 from syntf import mechanism as mechanisms
 from syntf.errors import TableError
 from syntf.mechanism import ExponentialMechanism, Extremes, table_key
+from syntf.nearest import nearest
+from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.rating import ArrayRating
 from syntf.vectors import WordVectors
 
@@ -218,8 +221,72 @@ def test_a_write_that_fails_leaves_nothing_behind(entry, empty_cache, rating):
     assert list(empty_cache.iterdir()) == [entry]
 
 
+@pytest.fixture
+def neighbours(empty_cache, rating):
+    """The file of neighbours found once."""
+    cache.neighbours(rating, 2)
+    (path,) = empty_cache.iterdir()
+    return path
+
+
+def found(rating, count=2):
+    """The neighbours, and whether they were found for this."""
+    told = []
+    made = cache.neighbours(rating, count, told.append)
+    assert sum(told) in (0, rating.shape[0])
+    return made, bool(told)
+
+
+def test_neighbours_are_found_once_and_remembered_as_they_were(empty_cache, rating):
+    first, new = found(rating)
+    assert new
+    again, new = found(rating)
+    assert not new
+    assert (first.dtype, first.tolist()) == (again.dtype, again.tolist())
+    assert first.tolist() == nearest(rating, 2).tolist()
+
+
+def test_another_number_or_rating_has_neighbours_of_its_own(neighbours, rating):
+    other = ArrayRating(np.random.default_rng(8).random((6, 5)))
+    assert found(rating, 1)[1]
+    assert found(rating, 4)[1]
+    assert found(other)[1]
+    assert found(ArrayRating(np.random.default_rng(9).random((12, 5))))[1]
+    assert not found(rating)[1]
+
+
+def test_neighbours_damaged_anywhere_are_found_anew(neighbours, rating):
+    raw = neighbours.read_bytes()
+    assert len(raw) == 32 + 4 * 6 * 2
+    flipped = [
+        raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :] for place in range(len(raw))
+    ]
+    for damaged in (*(raw[:size] for size in range(len(raw))), *flipped, raw + bytes(4), b"x" * 80):
+        neighbours.write_bytes(damaged)
+        made, new = found(rating)
+        assert new
+        assert made.tolist() == nearest(rating, 2).tolist()
+        assert neighbours.read_bytes() == raw
+
+
+@pytest.mark.parametrize("forged", [[[1, 1]] * 6, [[0, 5]] * 6, [[-1, 0]] * 6, [[4, 2]] * 6])
+def test_forged_neighbours_are_refused_or_their_own_loss_is_measured(neighbours, rating, forged):
+    numbers = np.array(forged, dtype="<i4").tobytes()
+    neighbours.write_bytes(sha256(numbers).digest() + numbers)
+    made, new = found(rating)
+    assert not new
+    try:
+        mechanism = NeighbourhoodMechanism(made, outputs=5, epsilon=EPSILON)
+    except TableError:
+        assert forged[0] != [4, 2]
+    else:
+        rows = [mechanism.weights(row).tolist() for row in range(7)]
+        largest = max(Fraction(max(column), min(column)) for column in zip(*rows, strict=True))
+        assert mechanism.ratio == largest
+
+
 def test_clear_removes_its_own_entries_and_no_other_file(entry, empty_cache, rating):
-    cache.mechanism(rating, 2 * EPSILON)
+    cache.neighbours(rating, 2)
     end = entry.suffix
     others = ["notes.txt", f"short{end}", f"{'0' * 64}.txt", f"{'0' * 63}{end}", f"{'0' * 65}{end}"]
     for name in others:
@@ -248,17 +315,20 @@ def test_the_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_pa
         assert cache.folder() == platformdirs.user_cache_path("syntf")
 
 
-def test_no_word_of_a_text_is_kept(empty_cache, toy_vectors):
+@pytest.mark.parametrize(("neighbours", "size"), [(None, 8 * (4 + 3 + 3)), (2, 4 * 41 * 2)])
+def test_no_word_of_a_text_is_kept(empty_cache, toy_vectors, neighbours, size):
     canary = "zanzibarcanary"
     matrix = np.vstack([toy_vectors.matrix, np.full((1, 8), 127, dtype=np.int8)])
     vectors = WordVectors([*toy_vectors.words, canary], matrix)
     texts = [f"The {canary} sings to the cat", f"{canary} dog cat", "dog"]
-    synthetic = SynTF(vectors=vectors, fit_vocabulary=True, length=5).fit(texts)
+    synthetic = SynTF(vectors=vectors, fit_vocabulary=True, length=5, neighbours=neighbours)
+    synthetic.fit(texts)
     synthetic.transform(texts)
     assert synthetic.get_feature_names_out().tolist() == ["cat", "dog", canary]
     (path,) = (path for path in empty_cache.rglob("*") if path.is_file())
     for form in (canary.encode(), canary.encode("utf-16-le"), canary.encode("utf-32-le")):
         assert form not in path.read_bytes()
         assert form not in str(path).encode()
-    # Nothing is packed: all there is are a checksum, 4 sums, 3 lows and 3 highs.
-    assert path.stat().st_size == 32 + 8 * (4 + 3 + 3)
+    # Nothing is packed: all there is are a checksum, and 4 sums, 3 lows and 3 highs, or the
+    # numbers of 2 neighbours for each of 41 words.
+    assert path.stat().st_size == 32 + size

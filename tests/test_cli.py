@@ -377,6 +377,39 @@ def test_epsilon_and_length_are_those_given(place, syntf):
     assert (counts().sum(axis=1) == 7).all()
 
 
+@pytest.mark.parametrize(("options", "epsilon"), [(["--loss", 6], 12), (["--epsilon", 9], 9)])
+def test_neighbours_from_start_to_end(place, syntf, options, epsilon):
+    out = syntf(*anonymize("--neighbours", 2, "--length", 9, *options))
+    made = guarantee()
+    assert (made["mechanism"], made["neighbours"]) == ("neighbourhood-int62/1", 2)
+    assert (made["epsilon"], made["private"], made["vocabulary_size"]) == (epsilon, True, 30)
+    assert made["input_size"] >= 100_000
+    tight = made["loss_per_word"]["tight"]
+    assert epsilon / 2 - 1e-9 < tight <= epsilon / 2
+    assert made["loss_per_document"] == bounds.document_loss(tight, 9)
+    assert f"loss per word {shown(tight, 4)} " in out
+    assert shown(tight, 4) in readme()
+    assert counts().shape == (12, 30)
+    assert (counts().sum(axis=1) == 9).all()
+
+
+def test_a_word_becomes_its_nearest_output_or_stays(place, syntf):
+    """At a loss of 30 a draw other than the nearest is one in 10**11."""
+    pl.DataFrame({"text": ["cat", "trains", "violin violins", "the kitten!"]}).write_csv(
+        "texts.csv"
+    )
+    syntf(*anonymize("--neighbours", 1, "--loss", 30, "--spelling", 0, "--length", 50))
+    assert (counts().max(axis=1).toarray() == 50).all()
+    assert seen_kinds() == ["cat", "train", "guitar", "cat"]
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "31", "1.5", "two"])
+@pytest.mark.parametrize("command", [anonymize(), ["explain", "cat"], ["bounds"]])
+def test_numbers_of_neighbours_that_cannot_be_are_refused(refused, command, number):
+    vocabulary = [] if "--vocabulary" in command else ["--vocabulary", "terms.txt"]
+    assert number in refused(*command, *vocabulary, "--neighbours", number)
+
+
 def test_a_fitted_vocabulary_is_marked_everywhere(place, syntf):
     (place / "texts.csv").write_text("text\ncats and trains\na cat\nthe train rolls\n")
     out = syntf("anonymize", "texts.csv", "--fit-vocabulary", "--out", "out")
@@ -816,6 +849,24 @@ def test_explain_prints_the_chances_of_the_mechanism(place, capsys, monkeypatch)
     assert f"Loss per word: {shown(made.mechanism.loss, 4)}," in text
 
 
+@pytest.mark.parametrize("neighbours", [1, 3])
+def test_explain_shows_the_neighbours_and_what_is_left_to_all_others(
+    place, capsys, monkeypatch, neighbours
+):
+    options = ["--vocabulary", "terms.txt", "--loss", 4, "--top", 5, "--neighbours", neighbours]
+    code, out, err = call(capsys, monkeypatch, "explain", "violin", "cats", *options)
+    assert (code, err) == (0, "")
+    odds = neighbours * np.exp(4) / (30 - neighbours)
+    near, far = odds / (1 + odds) / neighbours, 1 / (1 + odds) / (30 - neighbours)
+    table = [float(share) for _, share in shares(out)]
+    wanted = [100 * near] * neighbours + [100 * far] * (5 - neighbours)
+    assert table == pytest.approx(wanted * 2, abs=0.0051)
+    text = " ".join(out.split())
+    assert "violin: stays itself never (not an output)" in text
+    assert "by a loss of at most 4.00; the best guess" in text
+    assert "Loss per word: 4.0000, the most any two can differ" in text
+
+
 def test_explain_compares_every_two_words(place, syntf):
     out = syntf("explain", "cat", "dog", "music", "cat", "--vocabulary", "terms.txt",
                 "--epsilon", 20)  # fmt: skip
@@ -902,6 +953,27 @@ def test_bounds_can_start_from_a_loss(place, syntf):
     assert 0.98 * 3 < tight <= 3
 
 
+@pytest.mark.parametrize(
+    ("neighbours", "good", "nearest"),
+    [
+        (1, "One good substitute", "its nearest"),
+        (3, "One of 3 good substitutes", "one of its 3 nearest"),
+    ],
+)
+def test_bounds_of_neighbours_are_half_of_epsilon(place, syntf, neighbours, good, nearest):
+    out = syntf("bounds", "--epsilon", 10, "--neighbours", neighbours, "--vocabulary", "terms.txt")
+    for name, loss in (
+        ("standard", 10.0),
+        ("improved", bounds.improved_loss(10.0, 30)),
+        ("tight (promised)", 5.0),
+    ):
+        assert f"{name} {shown(loss, 4)} " in out
+    needed = 2 * np.log((30 - neighbours) / neighbours)
+    assert f"{good} in half of all draws needs ε of at least {needed:.2f}." in out
+    odds = neighbours * np.exp(5) / (30 - neighbours)
+    assert f"A word is replaced by {nearest} in {odds / (1 + odds):.1%} of draws." in out
+
+
 def test_bounds_draws_its_figures(place, syntf):
     out = syntf("bounds", "--vocabulary", "terms.txt", "--figures", "new/[red]")
     assert "Figures written to new/[red]" in out
@@ -932,6 +1004,13 @@ def test_example_does_not_overwrite(place, syntf, refused):
     assert frame["id"].is_unique().all()
     assert frame["text"].str.len_chars().min() > 0
     assert "No such file or directory" in refused("example", "no/such/folder.csv")
+
+
+def test_neighbours_are_kept_for_every_loss(place, empty_cache, syntf):
+    for loss in (3, 4):
+        syntf(*anonymize("--neighbours", 2, "--loss", loss, out=f"out{loss}"))
+    assert [path.suffix for path in empty_cache.iterdir()] == [".neighbours"]
+    assert syntf("cache", "clear").startswith("Forgot 1 ")
 
 
 def test_measurements_are_kept_shown_and_forgotten(place, empty_cache, syntf):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import syntf
-from syntf import SynTF, bounds, entropy
+from syntf import SynTF, bounds, entropy, neighbourhood
 from syntf.guarantee import caveats
 from syntf.mechanism import SCHEME
 
@@ -68,18 +68,33 @@ def test_the_record_reads_the_same_as_json_dict_and_items(make):
         guarantee.private = True
 
 
+def test_neighbours_are_recorded_and_name_their_mechanism(make):
+    record = json.loads(make(neighbours=2, loss=4.0).guarantee_.as_json())
+    assert (record["mechanism"], record["neighbours"]) == (neighbourhood.SCHEME, 2)
+    assert (record["epsilon"], record["private"]) == (8.0, True)
+    assert json.loads(make().guarantee_.as_json())["neighbours"] is None
+
+
+@pytest.mark.parametrize("neighbours", [None, 1, 5])
 @settings(max_examples=40)
-@given(st.floats(0.01, 300), st.floats(0, 1))
-def test_tight_is_at_most_improved_is_at_most_standard(toy_vectors, toy_words, epsilon, spelling):
-    made = SynTF(vectors=toy_vectors, vocabulary=toy_words, epsilon=epsilon, spelling=spelling)
+@given(epsilon=st.floats(0.01, 300), spelling=st.floats(0, 1))
+def test_tight_is_at_most_improved_is_at_most_standard(
+    toy_vectors, toy_words, neighbours, epsilon, spelling
+):
+    made = SynTF(
+        vectors=toy_vectors, vocabulary=toy_words, epsilon=epsilon, spelling=spelling,
+        neighbours=neighbours,
+    )  # fmt: skip
     losses = made.fit([]).guarantee_.loss_per_word
     assert 0 < losses.tight <= losses.improved <= losses.standard == epsilon
+    assert neighbours is None or losses.tight <= epsilon / 2
 
 
-def test_the_tight_loss_is_the_worst_ratio_of_any_two_rows_brute_force(make):
-    made = make(epsilon=30.0)
+@pytest.mark.parametrize("neighbours", [None, 1, 3])
+def test_the_tight_loss_is_the_worst_ratio_of_any_two_rows_brute_force(make, neighbours):
+    made = make(epsilon=30.0, neighbours=neighbours)
     mechanism = made._anonymizer.mechanism
-    assert mechanism.rating.shape == (41, 40)  # the empty document is a row like any other
+    assert mechanism.shape == (41, 40)  # the empty document is a row like any other
     rows = np.array([mechanism.weights(row).tolist() for row in range(41)], dtype=object)
     worst = max(Fraction(max(column), min(column)) for column in rows.T)
     assert Fraction(made.guarantee_.loss_ratio) == worst

@@ -14,7 +14,9 @@ from scipy.stats import chi2
 from syntf import bounds
 from syntf.arithmetic import GRID, log_up
 from syntf.errors import SyntfError, TableError
-from syntf.mechanism import BLOCK, ExponentialMechanism, Extremes
+from syntf.mechanism import ExponentialMechanism, Extremes
+from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.parallel import BLOCK
 from syntf.rating import ArrayRating
 
 RNG = np.random.default_rng(2018)
@@ -28,7 +30,20 @@ epsilons = st.floats(0.01, 200)
 
 
 def all_weights(mechanism):
-    return np.array([mechanism.weights(row) for row in range(mechanism.rating.shape[0])])
+    return np.array([mechanism.weights(row) for row in range(mechanism.shape[0])])
+
+
+def exponential(inputs, outputs, epsilon, **more):
+    return ExponentialMechanism(RNG.random((inputs, outputs)), epsilon=epsilon, **more)
+
+
+def neighbourhood(inputs, outputs, epsilon, **more):
+    """One input is the document without a known word, the others have up to 3 neighbours."""
+    order = np.argsort(RNG.random((inputs - 1, outputs)), axis=1)
+    return NeighbourhoodMechanism(order[:, :3], outputs=outputs, epsilon=epsilon, **more)
+
+
+every = pytest.mark.parametrize("make", [exponential, neighbourhood])
 
 
 @settings(max_examples=150, deadline=None)
@@ -56,15 +71,20 @@ def test_loss_is_that_of_all_pairs_of_rows_exactly(values, epsilon):
     assert mechanism.loss == log_up(largest)
 
 
-def test_loss_is_that_of_all_pairs_for_fifty_words():
-    mechanism = ExponentialMechanism(RNG.random((50, 50)), epsilon=47.5)
+@every
+def test_loss_is_that_of_all_pairs_for_fifty_words(make):
+    mechanism = make(50, 50, 47.5)
+    assert mechanism.shape == (50, 50)
     weights = all_weights(mechanism).tolist()
+    assert {sum(row) for row in weights} == {mechanism.total} == {2**62}
+    assert min(map(min, weights)) >= 1
     largest = max(
         Fraction(one[w], other[w])
         for one, other in itertools.permutations(weights, 2)
         for w in range(50)
     )
     assert mechanism.ratio == largest
+    assert mechanism.loss == log_up(largest)
 
 
 @settings(max_examples=100, deadline=None)
@@ -107,10 +127,11 @@ def every_point(bits):
     return lambda size: points.tobytes()[:size]
 
 
+@every
 @pytest.mark.parametrize("epsilon", [0.1, 2.0, 12.0, 200.0])
-def test_all_4096_inputs_reproduce_the_weights(epsilon):
+def test_all_4096_inputs_reproduce_the_weights(make, epsilon):
     """Point 4, exhaustively: a 12-bit total, every value the entropy can take."""
-    mechanism = ExponentialMechanism(RNG.random((5, 9)), epsilon=epsilon, total_bits=12)
+    mechanism = make(5, 9, epsilon, total_bits=12)
     for row in range(5):
         drawn = mechanism.sample(np.full(4096, row), source=every_point(12))
         assert np.bincount(drawn, minlength=9).tolist() == mechanism.weights(row).tolist()
@@ -124,8 +145,9 @@ def test_the_ends_of_the_62_bit_range_give_the_ends_of_the_row():
     assert mechanism.sample([0] * 6, source=lambda size: raw).tolist() == [0, 0, 1, 1, 2, 2]
 
 
-def test_draw_i_uses_the_ith_eight_bytes_whatever_the_rows():
-    mechanism = ExponentialMechanism(RNG.random((7, 11)), epsilon=8.0)
+@every
+def test_draw_i_uses_the_ith_eight_bytes_whatever_the_rows(make):
+    mechanism = make(7, 11, 8.0)
     rows = RNG.integers(0, 7, 500)
     raw = RNG.bytes(8 * 500)
     drawn = mechanism.sample(rows, source=lambda size: raw)
@@ -141,7 +163,7 @@ def test_blocks_and_threads_do_not_change_what_is_measured_or_drawn(monkeypatch)
     whole = ExponentialMechanism(values, epsilon=20.0)
     drawn = whole.sample(rows, source=lambda size: raw)
     assert BLOCK > 97 * 31
-    monkeypatch.setattr("syntf.mechanism.BLOCK", 100)
+    monkeypatch.setattr("syntf.parallel.BLOCK", 100)
     parts = ExponentialMechanism(values, epsilon=20.0)
     assert parts.digest == whole.digest
     assert (parts.sample(rows, source=lambda size: raw) == drawn).all()
@@ -239,38 +261,46 @@ def test_digest_ties_epsilon_ratings_and_total():
     assert ExponentialMechanism(values.copy(), epsilon=5.0).digest == made[0].digest
 
 
+@every
 @pytest.mark.parametrize(
     "epsilon", [float("nan"), float("inf"), -float("inf"), 0, -2.0, True, False, None, "3"]
 )
-def test_bad_epsilon_is_refused_by_value(epsilon):
+def test_bad_epsilon_is_refused_by_value(make, epsilon):
     """Point 9."""
     with pytest.raises(SyntfError, match="epsilon") as error:
-        ExponentialMechanism([[0.5, 0.5]], epsilon=epsilon)
+        make(2, 2, epsilon)
     assert repr(epsilon) in str(error.value)
 
 
+@every
 @pytest.mark.parametrize("rows", [[-1], [2], [0, 5], [0.5], ["0"], [True, False]])
-def test_bad_rows_are_refused_before_any_entropy_is_read(rows):
+def test_bad_rows_are_refused_before_any_entropy_is_read(make, rows):
     def no_entropy(size):
         raise AssertionError("read entropy for bad rows")
 
-    mechanism = ExponentialMechanism([[0.1, 0.9], [0.9, 0.1]], epsilon=1.0)
+    mechanism = make(2, 5, 1.0)
     with pytest.raises(SyntfError, match="rows must"):
         mechanism.sample(rows, source=no_entropy)
+    if rows[0] in (-1, 2):
+        with pytest.raises(SyntfError, match="rows must lie in 0 … 1"):
+            mechanism.weights(rows[0])
 
 
-def test_outputs_that_do_not_fit_the_total_are_refused():
+@every
+def test_outputs_that_do_not_fit_the_total_are_refused(make):
     with pytest.raises(SyntfError, match=r"2\*\*4"):
-        ExponentialMechanism(np.zeros((1, 9)), epsilon=1.0, total_bits=4)
+        make(2, 9, 1.0, total_bits=4)
 
 
-def test_no_rows_give_no_draws():
-    mechanism = ExponentialMechanism([[0.1, 0.9]], epsilon=1.0)
+@every
+def test_no_rows_give_no_draws(make):
+    mechanism = make(2, 5, 1.0)
     assert mechanism.sample(np.zeros((0,), dtype=int)).shape == (0,)
     assert mechanism.sample(np.zeros((2, 3), dtype=int)).shape == (2, 3)
 
 
-def test_entropy_read_depends_on_the_number_of_draws_alone():
+@every
+def test_entropy_read_depends_on_the_number_of_draws_alone(make):
     """Point 12, for the mechanism."""
     asked = []
 
@@ -278,7 +308,7 @@ def test_entropy_read_depends_on_the_number_of_draws_alone():
         asked.append(size)
         return bytes(size)
 
-    mechanism = ExponentialMechanism(RNG.random((9, 4)), epsilon=3.0)
+    mechanism = make(9, 4, 3.0)
     for rows in ([0] * 12, [8] * 12, [*range(9), 0, 1, 2]):
         mechanism.sample(rows, source=recording)
     assert asked == [96, 96, 96]
@@ -288,10 +318,11 @@ def _draw(mechanism, queue):
     queue.put(mechanism.sample(np.zeros(200, dtype=int)).tolist())
 
 
+@every
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_workers_never_repeat_a_stream(method):
+def test_workers_never_repeat_a_stream(make, method):
     """Point 5: forked and pickled copies draw anew."""
-    mechanism = ExponentialMechanism(np.full((1, 1000), 0.5), epsilon=1.0)
+    mechanism = make(2, 1000, 1.0)
     context = multiprocessing.get_context(method)
     queue = context.Queue()
     workers = [context.Process(target=_draw, args=(mechanism, queue)) for _ in range(3)]
@@ -303,9 +334,10 @@ def test_workers_never_repeat_a_stream(method):
     assert len({tuple(draws) for draws in drawn}) == 4
 
 
-def test_there_is_no_seed():
+@every
+def test_there_is_no_seed(make):
     """Point 6: the private path takes no seed and NumPy's has no effect on it."""
-    mechanism = ExponentialMechanism(np.full((1, 1000), 0.5), epsilon=1.0)
+    mechanism = make(2, 1000, 1.0)
     draws = []
     for _ in range(2):
         np.random.seed(0)
@@ -320,15 +352,19 @@ def test_a_failing_worker_stops_the_whole_and_is_heard(monkeypatch):
                 raise MemoryError("worker died")
             return super().levels(rows)
 
-    monkeypatch.setattr("syntf.mechanism.BLOCK", 40)
+    monkeypatch.setattr("syntf.parallel.BLOCK", 40)
     with pytest.raises(MemoryError, match="worker died"):
         ExponentialMechanism(Broken(RNG.random((97, 4))), epsilon=1.0)
 
 
-def test_progress_counts_every_row_and_every_draw():
+def test_progress_counts_every_row():
     told = []
-    mechanism = ExponentialMechanism(RNG.random((30, 4)), epsilon=1.0, progress=told.append)
+    ExponentialMechanism(RNG.random((30, 4)), epsilon=1.0, progress=told.append)
     assert sum(told) == 30
-    told.clear()
-    mechanism.sample([3, 3, 7, 29], progress=told.append)
+
+
+@every
+def test_progress_counts_every_draw(make):
+    told = []
+    make(30, 4, 1.0).sample([3, 3, 7, 29], progress=told.append)
     assert sum(told) == 4

@@ -28,6 +28,7 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
     return Guarantee(
         mechanism="exponential-int62/1",
         epsilon=2.5,
+        neighbours=None,
         spelling=0.3,
         length=5,
         morphology="lemma",

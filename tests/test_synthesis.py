@@ -1,5 +1,7 @@
 """Algorithm 1: every document gives n words, each one draw of the mechanism."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -8,16 +10,20 @@ from scipy.stats import chi2
 from syntf.composition import Documents, draw_terms
 from syntf.entropy import Seeded
 from syntf.mechanism import ExponentialMechanism
+from syntf.nearest import nearest
+from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.rating import ArrayRating, WithEmptyDocument
 from syntf.synthesis import synthesize
 
 EMPTY = 6
 
 
-@pytest.fixture(scope="module")
-def mechanism():
-    values = np.random.default_rng(5).random((EMPTY, 9))
-    return ExponentialMechanism(WithEmptyDocument(ArrayRating(values)), epsilon=12.0)
+@pytest.fixture(scope="module", params=["exponential", "neighbourhood"])
+def mechanism(request):
+    rating = ArrayRating(np.random.default_rng(5).random((EMPTY, 9)))
+    if request.param == "neighbourhood":
+        return NeighbourhoodMechanism(nearest(rating, 2), outputs=9, epsilon=4.0)
+    return ExponentialMechanism(WithEmptyDocument(rating), epsilon=12.0)
 
 
 def documents(*terms):
@@ -46,10 +52,9 @@ def test_it_is_algorithm_one_word_by_word(mechanism):
     expected = np.zeros((4, 9), dtype=int)
     for document in range(4):
         for i in range(25):
-            upto = np.cumsum(mechanism.weights(drawn[document, i]))
-            place = 8 * (25 * document + i)
-            point = int.from_bytes(raw[place : place + 8], "little") >> 2
-            expected[document, int((upto <= point).sum())] += 1
+            own = raw[8 * (25 * document + i) :]
+            word = mechanism.sample(drawn[document, i], source=lambda size, own=own: own[:size])
+            expected[document, word] += 1
     assert (counts == expected).all()
 
 
@@ -65,8 +70,9 @@ def test_the_empty_document_is_uniform_and_part_of_the_loss(mechanism):
     """Point 7."""
     row = mechanism.weights(EMPTY)
     assert row.max() - row.min() <= 2**15 + 9
-    assert (row >= mechanism.extremes.low).all()
-    assert (row <= mechanism.extremes.high).all()
+    for word in range(EMPTY):
+        for one, other in zip(row.tolist(), mechanism.weights(word).tolist(), strict=True):
+            assert Fraction(max(one, other), min(one, other)) <= mechanism.ratio
     # A table where the uniform row decides the loss: all words avoid output 0.
     values = np.ones((3, 5))
     values[:, 0] = 0

@@ -27,6 +27,15 @@ def test_given_terms_without_a_vector_are_dropped_and_counted(toy_vectors):
     assert (list(made.outputs), made.dropped) == (["cat", "dog"], 2)
 
 
+def test_every_word_with_a_vector_may_be_an_input(toy_vectors, toy_words):
+    made = Vocabulary.given(["dog", "Cat", "bus"], toy_vectors, provenance="fitted")
+    wide = made.with_every_input(toy_vectors)
+    assert list(wide.inputs) == [*toy_words, "Cat"]
+    assert list(wide.input_rows) == [*range(40), 0]
+    assert (wide.outputs, wide.output_rows) == (made.outputs, made.output_rows)
+    assert (wide.provenance, wide.digest) == ("fitted", made.digest)
+
+
 def test_read_takes_one_term_a_line(tmp_path, toy_vectors):
     path = tmp_path / "terms.txt"
     path.write_bytes(b"dog\r\n\n  cat \nqwxyz\nmouse\tmice\nPiano")

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, bounds, cache, entropy, vector_objects
+from syntf import __version__, bounds, cache, entropy, mechanisms, vector_objects
 from syntf.analysis import Analysis, Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
-from syntf.calibration import epsilon_for_loss
 from syntf.composition import (
     Documents,
     document_frequency,
@@ -30,8 +29,8 @@ from syntf.composition import (
 )
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
-from syntf.mechanism import SCHEME, ExponentialMechanism
-from syntf.rating import WithEmptyDocument, WordRating
+from syntf.mechanism import Mechanism
+from syntf.rating import WordRating
 from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
 from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
@@ -50,6 +49,9 @@ class Settings:
 
     epsilon : privacy parameter ε of the Exponential mechanism. Not the loss: see `loss`.
     loss : wanted tight loss per word; finds the ε for it, which `epsilon` then does not set.
+    neighbours : k, to have a word replaced by one of its k nearest outputs, or by any other,
+        all alike: the loss is then half of ε, and every word with a vector is an input. None
+        for the paper's rating, graded by similarity.
     length : n, the words drawn for every document.
     spelling : s, how much a shared spelling counts against a substitute.
     morphology : ``lemma``, ``lower`` or ``orth``.
@@ -68,6 +70,7 @@ class Settings:
 
     epsilon: float = 47.5
     loss: float | None = None
+    neighbours: int | None = None
     length: int = 150
     spelling: float = 0.3
     morphology: Morphology = "lemma"
@@ -103,8 +106,11 @@ class Settings:
             positive("loss", self.loss)
         count_or_share("min_df", self.min_df, whole=False)
         count_or_share("max_df", self.max_df, whole=True)
-        size = 1 if self.max_size is None else self.max_size
-        for name, value in (("length", self.length), ("max_size", size)):
+        counts = {"length": self.length}
+        for name in ("neighbours", "max_size"):
+            if (given := getattr(self, name)) is not None:
+                counts[name] = given
+        for name, value in counts.items():
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not whole or value < 1:
                 raise SyntfError(f"{name} must be a whole number, at least 1, not {value!r}")
@@ -127,7 +133,7 @@ class Anonymizer:
     settings: Settings
     analyzer: Analysis[Any]
     vocabulary: Vocabulary
-    mechanism: ExponentialMechanism
+    mechanism: Mechanism
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
     notes: Sequence[str] = ()
@@ -165,24 +171,20 @@ class Anonymizer:
         stages: Stages = silent,
     ) -> "Anonymizer":
         """The same, once :func:`reading` has found how texts are read."""
-        rating = WithEmptyDocument(
-            WordRating(
-                vocabulary.inputs,
-                vectors.matrix[np.asarray(vocabulary.input_rows)],
-                vocabulary.outputs,
-                vectors.matrix[np.asarray(vocabulary.output_rows)],
-                spelling=settings.spelling,
-            )
+        rating = WordRating(
+            vocabulary.inputs,
+            vectors.matrix[np.asarray(vocabulary.input_rows)],
+            vocabulary.outputs,
+            vectors.matrix[np.asarray(vocabulary.output_rows)],
+            spelling=settings.spelling,
         )
-
-        def measure(epsilon: float) -> ExponentialMechanism:
-            with stages("measuring the loss", rating.shape[0]) as advance:
-                return cache.mechanism(rating, epsilon, advance)
-
-        if settings.loss is None:
-            mechanism = measure(settings.epsilon)
-        else:
-            mechanism = epsilon_for_loss(settings.loss, measure)
+        mechanism = mechanisms.build(
+            rating,
+            epsilon=settings.epsilon,
+            loss=settings.loss,
+            neighbours=settings.neighbours,
+            stages=stages,
+        )
         made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
@@ -226,8 +228,9 @@ class Anonymizer:
             "idf": settings.idf if settings.weights == "tfidf" else "public",
         }
         return Guarantee(
-            mechanism=SCHEME,
+            mechanism=mechanism.scheme,
             epsilon=mechanism.epsilon,
+            neighbours=None if settings.neighbours is None else int(settings.neighbours),
             spelling=float(settings.spelling),
             length=int(settings.length),
             morphology=settings.morphology,
@@ -302,6 +305,8 @@ def reading(
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
+    if settings.neighbours is not None:
+        vocabulary = vocabulary.with_every_input(vectors)
     return analyzer, vectors, vocabulary
 
 

@@ -1,9 +1,10 @@
-"""Measurements of tables and word vectors read from files, remembered between runs.
+"""Measurements of tables, neighbours, and word vectors from files, remembered between runs.
 
-Kept are the sums and extremes of a table, and public vectors as int8; never a text. A damaged
-file is made anew. An entry forged with its checksum could misstate a loss, so the folder is
-made for its owner alone; no row outside what an entry says is drawn from
-(:mod:`syntf.mechanism`).
+Kept are the sums and extremes of a table, the neighbours of words as numbers, and public
+vectors as int8; never a text. A damaged file is made anew. An entry forged with its checksum
+could misstate a loss, so the folder is made for its owner alone; no row outside what an entry
+says is drawn from (:mod:`syntf.mechanism`), and forged neighbours are bad ones, at a loss that
+is measured on them (:mod:`syntf.neighbourhood`).
 """
 
 import json
@@ -16,13 +17,16 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 
-from syntf import vector_files
-from syntf.mechanism import ExponentialMechanism, Extremes, Progress, table_key
+from syntf import nearest, vector_files
+from syntf.mechanism import ExponentialMechanism, Extremes, table_key
+from syntf.nearest import Neighbours
+from syntf.parallel import Progress
 from syntf.rating import Rating
 from syntf.stages import Stages, silent
 from syntf.vectors import WordVectors
 
 _CHECK = sha256().digest_size
+_KINDS = ("table", "neighbours", "vectors")
 _VECTORS = "syntf vectors 1"
 """Changes with whatever changes the table that a file of vectors is read as."""
 
@@ -37,10 +41,25 @@ def mechanism(
 ) -> ExponentialMechanism:
     """The mechanism for a rating, measured now unless it was before."""
     path = folder() / f"{table_key(rating, epsilon)}.table"
-    known = _read(path, rating.shape)
+    rows, columns = rating.shape
+    raw = _read(path, 8 * (rows + 2 * columns))
+    known = None if raw is None else _extremes(raw, rows, columns)
     made = ExponentialMechanism(rating, epsilon=epsilon, extremes=known, progress=progress)
     if known is None:
-        _write(path, made.extremes)
+        numbers = np.concatenate(list(vars(made.extremes).values()))
+        _keep(path, numbers.astype("<i8").tobytes())
+    return made
+
+
+def neighbours(rating: Rating, count: int, progress: Progress | None = None) -> Neighbours:
+    """The outputs nearest to each input of a rating, found now unless they were before."""
+    parts = [nearest.SCHEME, count, rating.shape, rating.digest]
+    path = folder() / f"{sha256(json.dumps(parts).encode()).hexdigest()}.neighbours"
+    known = _read(path, 4 * rating.shape[0] * count)
+    if known is not None:
+        return np.frombuffer(known, dtype="<i4").reshape(-1, count)
+    made = nearest.nearest(rating, count, progress)
+    _keep(path, made.astype("<i4").tobytes())
     return made
 
 
@@ -66,31 +85,27 @@ def vectors(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
 
 
 def clear() -> int:
-    """Forget all measurements and vectors; returns how many there were."""
-    found = (path for kind in ("table", "vectors") for path in folder().glob(f"*.{kind}"))
+    """Forget all measurements, neighbours and vectors; returns how many there were."""
+    found = (path for kind in _KINDS for path in folder().glob(f"*.{kind}"))
     entries = [path for path in found if len(path.stem) == 64]
     for path in entries:
         path.unlink(missing_ok=True)
     return len(entries)
 
 
-def _read(path: Path, shape: tuple[int, int]) -> Extremes | None:
-    """What :func:`_write` wrote for a table of this shape; None for anything else."""
-    rows, columns = shape
+def _read(path: Path, size: int) -> bytes | None:
+    """The `size` bytes that :func:`_keep` wrote; None for anything else."""
     try:
         raw = path.read_bytes()
     except OSError:
         return None
-    numbers = raw[_CHECK:]
-    if len(numbers) != 8 * (rows + 2 * columns) or raw[:_CHECK] != sha256(numbers).digest():
-        return None
-    values = np.frombuffer(numbers, dtype="<i8").astype(np.int64)
+    kept = raw[_CHECK:]
+    return kept if len(kept) == size and raw[:_CHECK] == sha256(kept).digest() else None
+
+
+def _extremes(raw: bytes, rows: int, columns: int) -> Extremes:
+    values = np.frombuffer(raw, dtype="<i8").astype(np.int64)
     return Extremes(*np.split(values, [rows, rows + columns]))
-
-
-def _write(path: Path, extremes: Extremes) -> None:
-    """A checksum, then all numbers."""
-    _keep(path, np.concatenate(list(vars(extremes).values())).astype("<i8").tobytes())
 
 
 def _file_digest(path: str | PathLike[str]) -> bytes:

@@ -27,11 +27,13 @@ class Guarantee:
 
     `private` is true only if every draw came from the operating system's entropy and
     everything the mechanism is made of is public; `caveats` says what stands against it,
-    and what was released beside the counts.
+    and what was released beside the counts. `neighbours` is the k of the neighbourhood
+    mechanism, None for the Exponential mechanism with the paper's rating.
     """
 
     mechanism: str
     epsilon: float
+    neighbours: int | None
     spelling: float
     length: int
     morphology: str

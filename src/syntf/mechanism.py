@@ -19,30 +19,54 @@ A sum that differs, or a weight outside the measured [low, high] of its column, 
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from syntf import entropy, kernels
 from syntf.arithmetic import GRID, exponential_table, log_up, positive
 from syntf.errors import SyntfError, TableError
+from syntf.parallel import Progress, in_parallel
 from syntf.rating import ArrayRating, Rating
 from syntf.reference import Levels, Weights
-
-Progress = Callable[[int], None]
-"""Called with the number of rows, or of draws, just done."""
 
 SCHEME = "exponential-int62/1"
 """Names the arithmetic: a change in any integer it gives must change this name."""
 
-BLOCK = 1 << 20  # entries a worker holds at once
+
+class Mechanism(Protocol):
+    """What the rest of the program needs of a mechanism: integer rows, their loss, draws."""
+
+    scheme: str
+    """Names the arithmetic behind the integers."""
+    total: int
+    """What each row sums to."""
+    epsilon: float
+    loss: float
+    ratio: Fraction
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of inputs, the empty document among them, and of outputs."""
+
+    @property
+    def digest(self) -> str:
+        """A hash of everything the rows depend on."""
+
+    def weights(self, row: int) -> Weights:
+        """The integer weights of one input; they sum to the total."""
+
+    def sample(
+        self,
+        rows: ArrayLike,
+        *,
+        source: entropy.Source = entropy.system,
+        progress: Progress | None = None,
+    ) -> NDArray[np.intp]:
+        """One output index for each input index."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +114,8 @@ class ExponentialMechanism:
     (3,)
     """
 
+    scheme = SCHEME
+
     def __init__(
         self,
         ratings: ArrayLike | Rating,
@@ -113,8 +139,13 @@ class ExponentialMechanism:
             )
         self._table = exponential_table(self.epsilon, bits)
         self.extremes = self._measure(progress) if extremes is None else self._known(extremes)
-        self.ratio = _largest_ratio(self.extremes)
+        self.ratio = largest_ratio(self.extremes.low, self.extremes.high)
         self.loss = log_up(self.ratio)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of inputs and of outputs."""
+        return self.rating.shape
 
     @property
     def key(self) -> str:
@@ -131,7 +162,7 @@ class ExponentialMechanism:
 
     def weights(self, row: int) -> Weights:
         """The integer weights of one input; they sum to the total."""
-        index = self._check(np.array([row]))
+        index = row_indices(np.array([row]), self.shape[0])
         weights, _ = kernels.weigh(self._levels(index), self._table, self.total)
         return weights.ravel()
 
@@ -147,7 +178,7 @@ class ExponentialMechanism:
         Draw i takes the i-th eight bytes of the source, whatever the rows are and in
         whatever order they are worked through. `progress` hears of draws done.
         """
-        inputs = self._check(np.asarray(rows))
+        inputs = row_indices(np.asarray(rows), self.shape[0])
         points = entropy.integers(source, inputs.size, self._bits)
         order = np.argsort(inputs, axis=None, kind="stable")
         distinct, starts = np.unique(inputs.ravel()[order], return_index=True)
@@ -169,12 +200,13 @@ class ExponentialMechanism:
                 )
             outputs[where] = drawn
 
-        self._in_parallel(work, len(distinct), progress, np.append(starts, inputs.size))
+        upto = np.append(starts, inputs.size)
+        in_parallel(work, len(distinct), self.shape[1], progress, upto)
         return outputs.reshape(inputs.shape)
 
     def _known(self, extremes: Extremes) -> Extremes:
         """Extremes given from outside, in the form the loops rely on."""
-        rows, columns = self.rating.shape
+        rows, columns = self.shape
         arrays = [np.array(array, dtype=np.int64) for array in vars(extremes).values()]
         if [array.shape for array in arrays] != [(rows,), (columns,), (columns,)]:
             raise TableError("these extremes were measured on a table of another shape")
@@ -183,7 +215,7 @@ class ExponentialMechanism:
     def _levels(self, rows: NDArray[np.intp]) -> Levels:
         """The rating's levels, in the form the loops rely on."""
         levels = self.rating.levels(rows)
-        if levels.dtype != np.uint16 or levels.shape != (len(rows), self.rating.shape[1]):
+        if levels.dtype != np.uint16 or levels.shape != (len(rows), self.shape[1]):
             raise TableError(
                 f"a rating must give uint16 levels, one row an input; got {levels.dtype} of shape "
                 f"{levels.shape}"
@@ -191,7 +223,7 @@ class ExponentialMechanism:
         return np.ascontiguousarray(levels)
 
     def _measure(self, progress: Progress | None) -> Extremes:
-        inputs, outputs = self.rating.shape
+        inputs, outputs = self.shape
         sums = np.empty(inputs, dtype=np.int64)
         found: list[tuple[Weights, Weights]] = []
 
@@ -206,36 +238,9 @@ class ExponentialMechanism:
             sums[block] = kernels.widen(levels, self._table, self.total, low, high)
             found.append((low, high))
 
-        self._in_parallel(work, inputs, progress, np.arange(inputs + 1))
+        in_parallel(work, inputs, outputs, progress)
         lows, highs = zip(*found, strict=True)
         return Extremes(sums, np.min(lows, axis=0), np.max(highs, axis=0))
-
-    def _in_parallel(
-        self,
-        work: Callable[[slice], None],
-        rows: int,
-        progress: Progress | None,
-        done: NDArray[np.intp],
-    ) -> None:
-        """Do all rows in blocks on all cores; products run single-threaded inside a worker.
-
-        Once rows 0 … r are done, progress has been told ``done[r]`` in all.
-        """
-        size = max(1, BLOCK // self.rating.shape[1])
-        blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-        with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
-            for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
-                if progress:
-                    progress(int(done[block.stop] - done[block.start]))
-
-    def _check(self, rows: NDArray[Any]) -> NDArray[np.intp]:
-        if rows.size and not np.issubdtype(rows.dtype, np.integer):
-            raise SyntfError(f"rows must be integers, not {rows.dtype}")
-        if rows.size and not (rows.min() >= 0 and rows.max() < self.rating.shape[0]):
-            raise SyntfError(
-                f"rows must lie in 0 … {self.rating.shape[0] - 1}; got {rows.min()} … {rows.max()}"
-            )
-        return rows.astype(np.intp)
 
 
 def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
@@ -244,24 +249,21 @@ def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _each(
-    pool: ThreadPoolExecutor, work: Callable[[slice], None], blocks: list[slice]
-) -> Iterator[None]:
-    """Results in order; the first failure, or Ctrl-C, cancels what has not begun."""
-    futures = [pool.submit(work, block) for block in blocks]
-    try:
-        for future in futures:
-            yield future.result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+def row_indices(rows: NDArray[Any], inputs: int) -> NDArray[np.intp]:
+    """Rows to draw from, refused unless each is an index of one of the `inputs`."""
+    if rows.size and not np.issubdtype(rows.dtype, np.integer):
+        raise SyntfError(f"rows must be integers, not {rows.dtype}")
+    if rows.size and not (rows.min() >= 0 and rows.max() < inputs):
+        raise SyntfError(f"rows must lie in 0 … {inputs - 1}; got {rows.min()} … {rows.max()}")
+    return rows.astype(np.intp)
 
 
-def _largest_ratio(extremes: Extremes) -> Fraction:
+def largest_ratio(low: Weights, high: Weights) -> Fraction:
     """max over columns of high/low, compared as exact fractions."""
     top, bottom = 1, 1
-    for low, high in zip(extremes.low.tolist(), extremes.high.tolist(), strict=True):
-        if low < 1:
+    for least, most in zip(low.tolist(), high.tolist(), strict=True):
+        if least < 1:
             raise TableError("a weight below 1 was measured: an output would be impossible")
-        if high * bottom > top * low:
-            top, bottom = high, low
+        if most * bottom > top * least:
+            top, bottom = most, least
     return Fraction(top, bottom)

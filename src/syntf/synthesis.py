@@ -13,12 +13,12 @@ from scipy.sparse import csr_matrix
 
 from syntf import entropy
 from syntf.composition import Documents, draw_terms
-from syntf.mechanism import ExponentialMechanism
+from syntf.mechanism import Mechanism
 
 
 def synthesize(
     documents: Documents,
-    mechanism: ExponentialMechanism,
+    mechanism: Mechanism,
     *,
     length: int,
     weights: NDArray[np.float64] | None = None,
@@ -27,8 +27,7 @@ def synthesize(
 ) -> csr_matrix:
     """Synthetic counts, documents × outputs, int32. `progress` hears of words drawn.
 
-    Draws are grouped by term inside ``mechanism.sample``, so that each row is computed
-    once; what is held at a time is a block of rows, not the table.
+    All draws are made in one call of ``mechanism.sample``, which may group them by term.
     """
     drawn = draw_terms(documents, length, source, weights)
     words = mechanism.sample(drawn, source=source, progress=progress)
@@ -38,7 +37,7 @@ def synthesize(
             words.ravel().astype(np.int32),
             np.arange(len(documents) + 1, dtype=np.int64) * length,
         ),
-        shape=(len(documents), mechanism.rating.shape[1]),
+        shape=(len(documents), mechanism.shape[1]),
     )
     counts.sum_duplicates()
     return counts

@@ -29,6 +29,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
     loss : float, optional
         Wanted loss per word: finds the ε for it, in place of `epsilon`.
+    neighbours : int, optional
+        k, to have a word replaced by one of its k nearest output words, or by any other, all
+        alike: the loss is then half of ε. By default, words are graded by similarity.
     length : int, default=150
         Words drawn for every document, whatever its own length.
     spelling : float, default=0.3
@@ -46,7 +49,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         For ``weights='tfidf'``.
     vocabulary : path or sequence of str, optional
         Terms, as inputs and outputs. By default every word with a vector is an input, and
-        a public list of frequent words is the output.
+        a public list of frequent words is the output. With `neighbours`, every word with a
+        vector is an input, whatever the outputs.
     fit_vocabulary : bool, default=False
         Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
         those are the texts released, the guarantee does not cover it, and says so.
@@ -91,6 +95,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         epsilon: float = 47.5,
         loss: float | None = None,
+        neighbours: int | None = None,
         length: int = 150,
         spelling: float = 0.3,
         morphology: Morphology = "lemma",
@@ -110,6 +115,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.epsilon = epsilon
         self.loss = loss
+        self.neighbours = neighbours
         self.length = length
         self.spelling = spelling
         self.morphology = morphology

@@ -39,9 +39,7 @@ class Vocabulary:
     def default(cls, vectors: WordVectors) -> "Vocabulary":
         """Every word with a vector as input; the embedded public list as outputs."""
         text = files("syntf").joinpath("data", "vocabulary.txt").read_text(encoding="utf-8")
-        one = cls.given(text.splitlines(), vectors)
-        rows = range(len(vectors.words))
-        return cls(vectors.words, rows, one.outputs, one.output_rows, "public", one.dropped)
+        return cls.given(text.splitlines(), vectors).with_every_input(vectors)
 
     @classmethod
     def given(
@@ -131,6 +129,17 @@ class Vocabulary:
             )
         terms.sort(key=lambda word: (-documents[word], word))
         return cls.given(sorted(terms[:max_size]), vectors, provenance="fitted")
+
+    def with_every_input(self, vectors: WordVectors) -> "Vocabulary":
+        """Every word with a vector as input, and after them the outputs that are none of these.
+
+        The vector of such an output is that of its lower case.
+        """
+        known = set(vectors.words)
+        rows = zip(self.outputs, self.output_rows, strict=True)
+        own = {term: row for term, row in rows if term not in known}
+        inputs = [*vectors.words, *own]
+        return replace(self, inputs=inputs, input_rows=[*range(len(vectors.words)), *own.values()])
 
     def with_synonyms(self, analyzer: Analyzer, vectors: WordVectors) -> "Vocabulary":
         """These terms, and after them the synonyms of the outputs in WordNet, sorted.

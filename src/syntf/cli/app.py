@@ -38,6 +38,13 @@ PARAMETERS = {
         type=float,
         help="Wanted loss per word, in place of --epsilon: finds the epsilon for it.",
     ),
+    "neighbours": click.option(
+        "--neighbours",
+        type=int,
+        metavar="K",
+        help="Replace a word by one of its K nearest, or by any other word, all alike: the "
+        "loss is half of epsilon. Default: words graded by similarity.",
+    ),
     "length": click.option(
         "--length",
         type=int,
@@ -194,7 +201,8 @@ def app() -> None:
     help="Rows with a wrong number of fields, bad JSON or no text: stop before "
     "anything is released, or leave them out and say where they were.",
 )
-@parameters("length", "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary")
+@parameters("length", "epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("vocabulary")
 @click.option(
     "--fit-vocabulary",
     is_flag=True,
@@ -255,9 +263,8 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     show_default=True,
     help="Substitutes to show for each word.",
 )
-@parameters(
-    "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors"
-)
+@parameters("epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("vocabulary", "synsets", "vectors")
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
     from syntf.cli import anonymize, explain
@@ -266,7 +273,7 @@ def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
 
 
 @app.command()
-@parameters("epsilon", "loss", "length")
+@parameters("epsilon", "loss", "neighbours", "length")
 @click.option(
     "--documents",
     type=click.IntRange(min=1),
@@ -378,7 +385,7 @@ def example(file: Path, force: bool) -> None:
 @app.command()
 @click.argument("input", type=FILE)
 @click.option("--text", default="text", show_default=True, help="The column with the texts.")
-@parameters("morphology", "analyzer", "vocabulary", "vectors", "numbers")
+@parameters("neighbours", "morphology", "analyzer", "vocabulary", "vectors", "numbers")
 def coverage(input: Path, text: str, **chosen: Any) -> None:
     """How much of the texts in INPUT is known: for their owner, never for a release.
 
@@ -429,7 +436,7 @@ def show(file: Path) -> None:
 
 @app.group()
 def cache() -> None:
-    """Measurements and word vectors remembered between runs."""
+    """Measurements, neighbours and word vectors remembered between runs."""
 
 
 @cache.command()
@@ -445,7 +452,7 @@ def clear() -> None:
     """Forget all of them; they are made again when needed."""
     from syntf import cache
 
-    click.echo(f"Forgot {cache.clear()} measurements and tables of vectors.")
+    click.echo(f"Forgot {cache.clear()} measurements, tables of neighbours and of vectors.")
 
 
 def spread(arguments: list[str]) -> list[str]:

@@ -36,8 +36,14 @@ def run(settings: Settings, documents: int, folder: Path | None) -> None:
         f"ε = {guarantee.epsilon:g}, {guarantee.input_size:,} inputs, {size:,} outputs"
     )
     console.out.print(table)
-    needed = bounds.necessary_epsilon(0.5, 1, size - 1)
-    console.out.print(f"One good substitute in half of all draws needs ε of at least {needed:.2f}.")
+    good = guarantee.neighbours or 1
+    needed = bounds.necessary_epsilon(0.5, good, size - good)
+    one = "One good substitute" if good == 1 else f"One of {good} good substitutes"
+    console.out.print(f"{one} in half of all draws needs ε of at least {needed:.2f}.")
+    if guarantee.neighbours is not None:
+        chance, _ = bounds.utility_bounds(guarantee.epsilon, good, size - good, gap=1.0)
+        nearest = "its nearest" if good == 1 else f"one of its {good} nearest"
+        console.out.print(f"A word is replaced by {nearest} in {chance:.1%} of draws.")
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         drawn = {

@@ -1,0 +1,38 @@
+"""The mechanism that the parameters choose, remembered between runs."""
+
+from syntf import cache
+from syntf.calibration import epsilon_for_loss
+from syntf.mechanism import ExponentialMechanism, Mechanism
+from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.rating import Rating, WithEmptyDocument
+from syntf.stages import Stages, silent
+
+
+def build(
+    words: Rating,
+    *,
+    epsilon: float,
+    loss: float | None = None,
+    neighbours: int | None = None,
+    stages: Stages = silent,
+) -> Mechanism:
+    """A mechanism for words rated so, with one more input for the document without any.
+
+    With a wanted `loss`, ε is found for it: by search, or, with `neighbours`, as twice the loss.
+    """
+    if neighbours is not None:
+        with stages("finding neighbours", words.shape[0]) as advance:
+            found = cache.neighbours(words, int(neighbours), advance)
+        return NeighbourhoodMechanism(
+            found,
+            outputs=words.shape[1],
+            epsilon=epsilon if loss is None else 2 * loss,
+            rating_digest=words.digest,
+        )
+    rating = WithEmptyDocument(words)
+
+    def measure(epsilon: float) -> ExponentialMechanism:
+        with stages("measuring the loss", rating.shape[0]) as advance:
+            return cache.mechanism(rating, epsilon, advance)
+
+    return measure(epsilon) if loss is None else epsilon_for_loss(loss, measure)

@@ -1,0 +1,47 @@
+"""Long work over the rows of a table, in blocks on all cores."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+Progress = Callable[[int], None]
+"""Called with the number of rows, or of draws, just done."""
+
+BLOCK = 1 << 20  # entries a worker holds at once
+
+
+def in_parallel(
+    work: Callable[[slice], None],
+    rows: int,
+    width: int,
+    progress: Progress | None,
+    done: NDArray[np.intp] | None = None,
+) -> None:
+    """Do all rows, each of `width` entries; products run single-threaded inside a worker.
+
+    Once rows 0 … r are done, progress has been told ``done[r + 1]`` in all; without `done`,
+    the number of rows.
+    """
+    upto = range(rows + 1) if done is None else done
+    size = max(1, BLOCK // width)
+    blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
+    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+        for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
+            if progress:
+                progress(int(upto[block.stop] - upto[block.start]))
+
+
+def _each(
+    pool: ThreadPoolExecutor, work: Callable[[slice], None], blocks: list[slice]
+) -> Iterator[None]:
+    """Results in order; the first failure, or Ctrl-C, cancels what has not begun."""
+    futures = [pool.submit(work, block) for block in blocks]
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
