@@ -1,62 +1,94 @@
-"""Reverse vectorisation, in the orders that an attacker may choose."""
-
-from collections import Counter
+"""Attackers beyond the paper's: what each can see, and what it cannot."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.svm import LinearSVC
 
-from syntf.evaluation.attackers import ORDERS, attacker_name, reverse
+from syntf.evaluation import attackers
+from syntf.evaluation.classifiers import guesses
 
-TERMS = ["pear", "apple", "fig", "zoo", "Ant"]
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=6),
-    st.sampled_from(ORDERS),
-)
-def test_every_word_comes_as_often_as_it_was_counted(rows, order):
-    texts = reverse(csr_matrix(rows), TERMS, order)
-    assert len(texts) == len(rows)
-    for text, row in zip(texts, rows, strict=True):
-        expected = {term: count for term, count in zip(TERMS, row, strict=True) if count}
-        assert Counter(text.split()) == expected
+AUTHORS = np.array(["ann", "bob"] * 10)
+NEW = np.array(["ann", "bob"] * 4)
 
 
-def test_words_are_sorted_by_default():
-    assert reverse(csr_matrix([[1, 2, 0, 1, 1], [0, 0, 3, 0, 0]]), TERMS) == [
-        "Ant apple apple pear zoo",
-        "fig fig fig",
-    ]
-
-
-def test_by_frequency_the_commonest_of_all_texts_come_first():
-    rows = csr_matrix([[1, 1, 0, 0, 0], [4, 0, 1, 2, 0], [0, 1, 0, 0, 2]])
-    assert reverse(rows, TERMS, "frequency") == [
-        "pear apple",
-        "pear pear pear pear zoo zoo fig",
-        "Ant Ant apple",
-    ]
-
-
-def test_a_random_order_differs_by_seed_and_repeats_with_it():
-    rows = csr_matrix(np.full((3, 5), 4))
-    first, again, other = (reverse(rows, TERMS, "random", seed) for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-    assert len(set(first)) == 3
-
-
-def test_an_empty_row_is_an_empty_text():
-    assert reverse(csr_matrix((2, 5), dtype=np.int32), TERMS) == ["", ""]
+def texts(ann, bob, times):
+    return [ann, bob] * times
 
 
 @pytest.mark.parametrize(
-    ("order", "name"),
-    [("alphabetical", "writeprints"), ("frequency", "writeprints-frequency"),
-     ("random", "writeprints-random")],
-)  # fmt: skip
-def test_names(order, name):
-    assert attacker_name(order) == name
+    ("attack", "ann", "bob", "succeeds"),
+    [
+        (attackers.words, "cat dog bird", "car bus road", True),
+        (attackers.words, "cat, dog!! bird", "cat dog bird", False),
+        (attackers.characters, "cat, dog!! bird", "cat dog bird", True),
+        (attackers.characters, "cat dog", "cat dog", False),
+        (attackers.topics, "x", "y", True),
+        (attackers.topics, "x", "x", False),
+        (attackers.topics, "x y", "y x", True),  # a label is one thing, whatever is in it
+    ],
+)
+def test_each_attacker_sees_what_it_is_meant_to(attack, ann, bob, succeeds):
+    found = attack(texts(ann, bob, 10), AUTHORS, texts(ann, bob, 4))
+    for guessed in found.values():
+        assert (guessed == NEW).all() == succeeds
+
+
+def test_words_are_tfidf_and_two_classifiers():
+    rng = np.random.default_rng(3)
+    many = [" ".join(rng.choice("cat dog bird car bus road".split(), 6)) for _ in range(28)]
+    vectors = TfidfVectorizer()
+    model = LinearSVC(C=1).fit(vectors.fit_transform(many[:20]), AUTHORS)
+    expected = model.predict(vectors.transform(many[20:]))
+    assert attackers.words(many[:20], AUTHORS, many[20:])["svm"].tolist() == expected.tolist()
+
+
+def test_embeddings_see_meaning_not_spelling(embedded):
+    seen = texts("cat dog horse", "car bus train", 10)
+    new = texts("kitten puppy pony", "truck tram lorry", 4)
+    attack = attackers.embeddings(embedded, [*seen, *new])
+    assert (attack(seen, AUTHORS, new)["logistic"] == NEW).all()
+
+
+def test_embeddings_of_a_text_without_known_words_are_nothing(embedded):
+    attack = attackers.embeddings(embedded, ["cat", "", "qqqqzz"])
+    found = attack(["cat", ""], np.array(["ann", "bob"]), ["qqqqzz"])
+    assert found["logistic"].tolist() == ["bob"]
+
+
+def test_writeprints_tags_each_text_once():
+    tagged = []
+
+    def tagger(text):
+        tagged.append(text)
+        return ["NN"] * len(text.split())
+
+    seen, new = texts("a cat!", "cats, 12", 10), texts("a dog!", "dogs, 17", 4)
+    attack = attackers.writeprints(tagger, list(dict.fromkeys([*seen, *new])))
+    for _ in range(2):
+        assert (attack(seen, AUTHORS, new)["nb"] == NEW).all()
+    assert sorted(tagged) == sorted({*seen, *new})
+
+
+def test_guesses_are_never_by_a_model_that_saw_the_document():
+    """Every document has a word of its own that gives its label away to who has seen it."""
+    from scipy.sparse import csr_matrix
+
+    labels = np.array(["x", "y"] * 20)
+    own = np.eye(40) * 50
+    found = guesses(csr_matrix(own), labels, np.arange(40) < 30)
+    assert (found[:30] == labels[:30]).mean() < 0.8
+    shared = own + np.array([[5, 0], [0, 5]] * 20) @ np.eye(2, 40)
+    found = guesses(csr_matrix(shared), labels, np.arange(40) < 30)
+    assert (found == labels).all()
+
+
+def test_guesses_fill_in_labels_that_are_missing():
+    from scipy.sparse import csr_matrix
+
+    labels = np.array(["x", "y"] * 10)
+    counts = csr_matrix(np.array([[3, 0], [0, 3]] * 10))
+    known = labels.copy()
+    known[:2] = ""
+    found = guesses(counts, known, np.arange(20) < 16)
+    assert found.tolist() == labels.tolist()

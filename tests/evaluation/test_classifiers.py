@@ -63,7 +63,7 @@ def test_weka_priors_are_counted_from_one():
     """A rare class is less rare with the added one: an empty row tells, and shows the prior."""
     rows = np.zeros((3, 2))
     names = np.array(["a", "b", "b"])
-    found = weka(csr_matrix(rows + [[1, 0], [0, 1], [0, 1]]), names, csr_matrix([[0.0, 0.0]]))
+    found = weka(csr_matrix([*rows, [1, 0], [0, 1], [0, 1]]), names, csr_matrix([[0.0, 0.0]]))
     assert found["nb"].tolist() == ["b"]
 
 

@@ -184,16 +184,16 @@ def test_the_vocabulary_is_that_of_the_training_half(experiment, tmp_path, monke
     assert seen == [experiment.corpus.seen]
 
 
-def test_orders_are_those_asked_for(experiment, tmp_path):
+def test_attackers_are_those_asked_for(experiment, tmp_path):
     experiment.runs = 1
-    experiment.orders = lambda cell: ("alphabetical", "random") if cell == CELL else ("frequency",)
+    experiment.more_attackers = {CELL: ("writeprints-random",)}
     log = run(experiment, tmp_path, [CELL, CELL._replace(epsilon=10.0)])
     attackers = {
         (score.epsilon, score.attacker) for score in log.scores()
         if score.method == "syntf" and score.task == "attack"
     }  # fmt: skip
     assert attackers == {
-        (30.0, "writeprints"), (30.0, "writeprints-random"), (10.0, "writeprints-frequency")
+        (30.0, "writeprints"), (30.0, "writeprints-random"), (10.0, "writeprints")
     }  # fmt: skip
 
 

@@ -313,7 +313,8 @@ def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
 @evaluation_options
 @click.option("--scrub", is_flag=True, help="Compare with scrubadub as well.")
-@parameters("length", "epsilon", "loss", "spelling", "morphology", "analyzer", "vocabulary")
+@parameters("length", "epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("vocabulary")
 @click.option("--fit-vocabulary", is_flag=True, help="Take the vocabulary from the training half.")
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors", "numbers")
 def evaluate(input: Path, out: Path, **options: Any) -> None:

@@ -14,14 +14,15 @@ from syntf.errors import SyntfError
 from syntf.evaluation import folder, scrubbing, tagging
 from syntf.evaluation.corpus import labelled
 from syntf.evaluation.experiment import SCRUBBING, Experiment
-from syntf.evaluation.judge import Judge
+from syntf.evaluation.judge import EVERY, Judge
 from syntf.evaluation.paper import Cell
-from syntf.evaluation.results import Result, Results, gain, relative
+from syntf.evaluation.results import Result, Results, floor, gain, relative, strongest
 from syntf.evaluation.scenarios import scenarios
 
 HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
            "scrubadub-names": "no names", "syntf": "SynTF"}  # fmt: skip
+PAIR = ("nb", "svm")
 
 
 def run(
@@ -62,7 +63,7 @@ def run(
         if settings.loss is not None:
             found_for = Anonymizer.build(settings, corpus.seen, stages=stages).mechanism
             settings = replace(settings, epsilon=found_for.epsilon, loss=None)
-        experiment = Experiment(corpus, judge, settings, runs, stages=stages)
+        experiment = Experiment(corpus, judge, settings, runs, EVERY, stages=stages)
         cell = Cell(*(getattr(settings, name) for name in Cell._fields))
         log = folder.open_log(out, experiment.key, force=force)
         with console.resumable():
@@ -89,7 +90,11 @@ def choose_tagger(name: str | None) -> tagging.SpacyTagger | tagging.PatternTagg
 
 
 def comparison(found: Results, cell: Cell) -> Table:
-    """Analyst and attacker before and after: F1, and how much of it is kept."""
+    """Analyst and attacker before and after: F1, and how much of it is kept.
+
+    Of the attackers, the paper's, then whoever is best on the release, and the floor: what the
+    true topic alone tells of the author.
+    """
     methods = [method for method in METHODS if method in found.methods]
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("F1")
@@ -97,18 +102,30 @@ def comparison(found: Results, cell: Cell) -> Table:
         table.add_column(METHODS[method], justify="right")
     table.add_column("kept", justify="right")
     table.add_column("gain", justify="right")
-    for model in found.models:
-        analysts = [found.utility(method, model, cell) for method in methods]
-        if any(analysts):
-            table.add_row(f"[bold]analyst[/] {model}", *map(_f1, analysts), _kept(analysts), "")
+
+    def add(name: str, scores: list[Result | None], gained: str = "") -> None:
+        if any(scores):
+            table.add_row(name, *map(_f1, scores), _kept(scores), gained)
+
+    for model in PAIR:
+        add(f"analyst {model}", [found.utility(method, model, cell) for method in methods])
     for scenario in found.scenarios:
-        for model in found.models:
-            attacks = [found.attack(method, model, scenario, cell) for method in methods]
+        table.add_row(f"[bold]{scenario}[/]")
+        for model in PAIR:
             won = gain(found, cell, scenario, model)
-            table.add_row(
-                f"{scenario} {model}", *map(_f1, attacks), _kept(attacks),
-                "" if won is None else f"{won.utility - won.attack:+.0%}".replace("-", "−"),
-            )  # fmt: skip
+            gained = "" if won is None else f"{won.utility - won.attack:+.0%}".replace("-", "−")
+            attacks = [found.attack(method, model, scenario, cell) for method in methods]
+            add(f"  writeprints {model}", attacks, gained)
+        top = strongest(found, cell, scenario)
+        if top and top.attacker != "writeprints":
+            attacks = [
+                found.attack(method, top.model, scenario, cell, attacker=top.attacker)
+                for method in methods
+            ]
+            add(f"  best: {top.attacker}", attacks)
+        least = floor(found, scenario)
+        if least:
+            table.add_row("  topic alone", *[_f1(least)] * len(methods))
     return table
 
 

@@ -11,7 +11,7 @@ from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, comparison
 from syntf.evaluation import folder, grid, reproduction, scrubbing
 from syntf.evaluation.experiment import SCRUBBING, Experiment
-from syntf.evaluation.judge import Judge
+from syntf.evaluation.judge import IN_ORDERS, Judge
 from syntf.evaluation.newsgroups import newsgroups
 from syntf.evaluation.paper import LOSS, OPTIMUM
 from syntf.evaluation.scenarios import scenarios
@@ -44,8 +44,8 @@ def run(
             Judge.of(corpus, suspects, tags),
             settings,
             min(runs, QUICK_RUNS) if quick else runs,
-            reproduction.orders,
-            stages,
+            more_attackers={OPTIMUM: IN_ORDERS},
+            stages=stages,
         )
         log = folder.open_log(out, experiment.key, force=force)
         with console.resumable():

@@ -1,48 +1,90 @@
-"""Reverse vectorisation: a text again from the counts that were released of it.
+"""Attackers: given texts by known authors, who wrote these others?
 
-The words' own order is lost, so the attacker chooses one, and her choice decides much of what
-WritePrints can measure: sorted words put equal ones side by side, and their n-grams repeat
-from text to text; in a random order nearly every n-gram is new.
+Each sees texts only, those of a release as :func:`~syntf.evaluation.reversal.reverse` makes
+them. An *adaptive* attacker learns from what was released of the training half, as she has the
+same release as the analyst; a *static* one learns from the original texts. Two more see no text
+at all: whoever knows the topic of each text, and whoever knows the analyst's guess of it. Where
+authors keep to their topics that already tells much, and it is the floor under every attack.
 """
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC
 
-Order = Literal["alphabetical", "frequency", "random"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+from syntf.analysis import tokens
+from syntf.evaluation.classifiers import weka
+from syntf.evaluation.tagging import Tagger, tag_all
+from syntf.evaluation.writeprints import WritePrintsLimited
+from syntf.vectors import WordVectors
+
+Authors = NDArray[Any]
+Guesses = dict[str, Authors]
+"""By model."""
+
+Attack = Callable[[Sequence[str], Authors, Sequence[str]], Guesses]
+"""From texts to learn from and their authors to guesses for new texts."""
+
+STATIC = "-static"
 
 
-def attacker_name(order: Order) -> str:
-    """As results name the WritePrints attacker who puts words in this order."""
-    return "writeprints" if order == ORDERS[0] else f"writeprints-{order}"
+def writeprints(tagger: Tagger, texts: Sequence[str]) -> Attack:
+    """The paper's attacker: WritePrints (Limited), then Weka's classifiers.
 
-
-def reverse(
-    counts: csr_matrix, terms: Sequence[str], order: Order = "alphabetical", seed: int = 0
-) -> list[str]:
-    """A text for each row: every term as often as it was counted, in this order.
-
-    ``frequency`` puts the terms found most often in all rows first; ``random`` shuffles the
-    words of each row, by `seed`.
-
-    >>> reverse(csr_matrix([[1, 2]]), ["zebra", "ant"])
-    ['ant ant zebra']
+    Tags all `texts`, those to learn from and the others, once for all scenarios.
     """
-    names = np.array(terms, dtype=object)
-    ranks = np.argsort(names, kind="stable")
-    if order == "frequency":
-        total = np.asarray(counts.sum(axis=0)).ravel()
-        ranks = ranks[np.argsort(-total[ranks], kind="stable")]
-    sorted_counts = counts[:, ranks].tocsr()
-    sorted_counts.sort_indices()
-    words = np.repeat(names[ranks][sorted_counts.indices], sorted_counts.data)
-    ends = np.concatenate([[0], np.cumsum(sorted_counts.data)])[sorted_counts.indptr]
-    rows = np.split(words, ends[1:-1])
-    if order == "random":
-        shuffled = check_random_state(seed)
-        rows = [shuffled.permutation(row) for row in rows]
-    return [" ".join(row) for row in rows]
+    tags = dict(zip(texts, tag_all(tagger, texts), strict=True))
+
+    def attack(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+        style = WritePrintsLimited(tagger=tags.__getitem__)
+        return weka(style.fit_transform(seen), authors, style.transform(new))
+
+    return attack
+
+
+def words(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+    """Words, weighed by tf-idf: the analyst's own way."""
+    return _linear(TfidfVectorizer(), seen, authors, new)
+
+
+def characters(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+    """Sequences of two to four characters, weighed by tf-idf."""
+    found = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), sublinear_tf=True)
+    return _linear(found, seen, authors, new)
+
+
+def embeddings(vectors: WordVectors, texts: Sequence[str]) -> Attack:
+    """The mean of a text's word vectors, then logistic regression."""
+    means = {text: _mean(vectors, text) for text in texts}
+
+    def attack(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+        model = LogisticRegression(C=10, max_iter=1000)
+        model.fit(np.array([means[text] for text in seen]), authors)
+        return {"logistic": model.predict(np.array([means[text] for text in new]))}
+
+    return attack
+
+
+def topics(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+    """The author who wrote most under this label; here the texts are the labels."""
+    return _linear(CountVectorizer(analyzer=lambda label: [label]), seen, authors, new)
+
+
+def _linear(features: Any, seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+    known, other = features.fit_transform(seen), features.transform(new)
+    models = {"nb": MultinomialNB(alpha=0.01), "svm": LinearSVC(C=1)}
+    return {name: model.fit(known, authors).predict(other) for name, model in models.items()}
+
+
+def _mean(vectors: WordVectors, text: str) -> NDArray[np.float64]:
+    rows = [row for word in tokens(text) if (row := vectors.find(word)) is not None]
+    if not rows:
+        return np.zeros(vectors.matrix.shape[1])
+    found = np.asarray(vectors.matrix[rows], dtype=np.float64)
+    mean: NDArray[np.float64] = found.mean(axis=0) / 127
+    return mean

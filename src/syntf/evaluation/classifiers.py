@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import precision_recall_fscore_support
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
 
@@ -28,6 +30,22 @@ def analyst(counts: csr_matrix, labels: NDArray[Any], train: NDArray[np.bool_]) 
     seen, new = tfidf.transform(counts[train]), tfidf.transform(counts[~train])
     models = {"nb": MultinomialNB(alpha=0.01), "svm": LinearSVC(C=1)}
     return {name: model.fit(seen, labels[train]).predict(new) for name, model in models.items()}
+
+
+def guesses(counts: csr_matrix, labels: NDArray[Any], train: NDArray[np.bool_]) -> NDArray[Any]:
+    """The analyst's guess of every label, by naive Bayes that has not seen the document.
+
+    The training half is guessed in five parts, each by what the other four teach.
+    """
+    model = make_pipeline(TfidfTransformer(), MultinomialNB(alpha=0.01))
+    known = np.flatnonzero(train & (labels != ""))
+    found = np.full(len(labels), "", dtype=labels.dtype)
+    smallest = np.unique(labels[known], return_counts=True)[1].min()
+    folds = StratifiedKFold(5) if smallest >= 5 else KFold(5)
+    found[known] = cross_val_predict(model, counts[known], labels[known], cv=folds)
+    rest = np.setdiff1d(np.arange(len(labels)), known)
+    found[rest] = model.fit(counts[known], labels[known]).predict(counts[rest])
+    return found
 
 
 def weka(seen: csr_matrix, authors: NDArray[Any], new: csr_matrix) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Anonymise and evaluate, again and again, on all cores: the paper's experiment on any corpus."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
@@ -12,9 +12,9 @@ from joblib import Parallel, cpu_count, delayed
 from syntf import __version__
 from syntf.anonymizer import Anonymizer, Settings, reading
 from syntf.composition import Documents, repeated, term_frequencies
-from syntf.evaluation.attackers import ORDERS, Order
+from syntf.evaluation.attackers import STATIC
 from syntf.evaluation.corpus import Labelled
-from syntf.evaluation.judge import Finding, Judge
+from syntf.evaluation.judge import PAPER, Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scrubbing import scrub
@@ -47,8 +47,9 @@ class Experiment:
     judge: Judge
     settings: Settings
     runs: int = 10
-    orders: Callable[[Cell], Sequence[Order]] = lambda cell: ORDERS[:1]
-    """The orders of words that the attacker tries on a cell."""
+    attackers: Sequence[str] = PAPER
+    more_attackers: Mapping[Cell, Sequence[str]] = field(default_factory=dict)
+    """Those tried on certain cells only."""
     stages: Stages = silent
     _advance: Advance = field(default=lambda steps: None, init=False)
 
@@ -62,6 +63,7 @@ class Experiment:
         varied = Cell._fields
         fixed = {name: value for name, value in vars(self.settings).items() if name not in varied}
         parts: list[Any] = [__version__, self.corpus.digest, self.tagger_name, fixed]
+        parts += [self.attackers, [[*cell, *names] for cell, names in self.more_attackers.items()]]
         parts += [[one.name, *one.authors] for one in self.judge.scenarios]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
@@ -85,10 +87,12 @@ class Experiment:
         if log.done(run):
             self._advance(1)
             return
-        texts = self.corpus.texts
+        texts, attackers = self.corpus.texts, self.attackers
         if method in SCRUBBING:
             texts = self._scrubbed(pool, names=SCRUBBING[method])
-        self._judge(log, pool, [(run, self.judge.texts, (texts,))])
+        else:  # learned on these very texts
+            attackers = [name for name in attackers if not name.endswith(STATIC)]
+        self._judge(log, pool, [(run, self.judge.texts, (texts, attackers))])
 
     def _scrubbed(self, pool: Parallel, *, names: bool) -> list[str]:
         texts, size = self.corpus.texts, 256
@@ -123,7 +127,8 @@ class Experiment:
                 inputs = anonymizer.vocabulary.inputs
                 counts = term_frequencies(documents, len(inputs))
                 if not known:
-                    self._judge(log, pool, [(vectorised, self.judge.counts, (counts, inputs))])
+                    given = (counts, inputs, self.attackers)
+                    self._judge(log, pool, [(vectorised, self.judge.counts, given)])
             at_once = max(1, MOST_DRAWS // (len(documents) * settings.length))
             for start in range(0, len(todo[cell]), at_once):
                 numbers = todo[cell][start : start + at_once]
@@ -142,12 +147,13 @@ class Experiment:
         """These runs of a cell: drawn together, judged apart."""
         counts = anonymizer.draw(repeated(documents, len(numbers)), stages=self.stages)
         loss, size = anonymizer.mechanism.loss, len(documents)
-        outputs, orders = anonymizer.vocabulary.outputs, tuple(self.orders(cell))
+        outputs = anonymizer.vocabulary.outputs
+        names = (*self.attackers, *self.more_attackers.get(cell, ()))
         jobs = [
             (
                 self._run("syntf", **cell._asdict(), loss_per_word=loss, run=number),
                 self.judge.counts,
-                (counts[i * size : (i + 1) * size], outputs, orders, number),
+                (counts[i * size : (i + 1) * size], outputs, names, number),
             )
             for i, number in enumerate(numbers)
         ]

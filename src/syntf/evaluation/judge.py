@@ -1,6 +1,6 @@
 """Analyst and attackers, told the truth about a corpus: they score any stage of its texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,12 +10,24 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
-from syntf.evaluation.attackers import Order, attacker_name, reverse
-from syntf.evaluation.classifiers import Quality, analyst, measured, weka
+from syntf.evaluation import attackers
+from syntf.evaluation.attackers import STATIC, Attack
+from syntf.evaluation.classifiers import Quality, analyst, guesses, measured
 from syntf.evaluation.corpus import Labelled
+from syntf.evaluation.paper import FLOORS
+from syntf.evaluation.reversal import ORDERS, Order, reverse
 from syntf.evaluation.scenarios import Scenario
-from syntf.evaluation.tagging import Tagger, tag_all
-from syntf.evaluation.writeprints import WritePrintsLimited
+from syntf.evaluation.tagging import Tagger
+from syntf.vectors import WordVectors
+
+PAPER = ("writeprints",)
+"""The paper's attacker; others may follow, in any order of their names."""
+
+IN_ORDERS = tuple(f"writeprints-{order}" for order in ORDERS[1:])
+"""The same with words in an order other than the alphabetical."""
+
+STRONGER = ("words", "characters", "embeddings")
+EVERY = (*PAPER, *STRONGER, *(name + STATIC for name in STRONGER), *FLOORS)
 
 
 @dataclass(frozen=True)
@@ -31,47 +43,49 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judge:
-    """Knows labels, halves and suspects, and no text."""
+    """Knows labels, halves and suspects, and of texts only those of the suspects."""
 
     labels: NDArray[np.str_]
     train: NDArray[np.bool_]
     authors: NDArray[np.str_]
     scenarios: Sequence[Scenario]
+    originals: Sequence[str]
     tagger: Tagger | None = None
-    """Needed where there are scenarios."""
+    """For WritePrints."""
 
     @classmethod
     def of(cls, corpus: Labelled, scenarios: Sequence[Scenario], tagger: Tagger | None) -> "Judge":
-        return cls(corpus.labels, corpus.train, corpus.authors, scenarios, tagger)
+        originals = [corpus.texts[i] for i in _suspects(scenarios).tolist()]
+        return cls(corpus.labels, corpus.train, corpus.authors, scenarios, originals, tagger)
 
     @cached_property
     def suspects(self) -> NDArray[np.intp]:
         """The documents that some scenario is about."""
-        parts = [part for one in self.scenarios for part in (one.train, one.test)]
-        return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.intp)
+        return _suspects(self.scenarios)
 
-    def texts(self, texts: Sequence[str]) -> list[Finding]:
+    def texts(self, texts: Sequence[str], names: Sequence[str] = PAPER) -> list[Finding]:
         """Scores on texts as they are; the analyst counts words as scikit-learn does."""
-        if not self.scenarios and self.unlabelled:
-            return []
-        seen = [text for text, train in zip(texts, self.train, strict=True) if train]
-        counts = CountVectorizer().fit(seen).transform(texts) if not self.unlabelled else None
-        suspects = [texts[i] for i in self.suspects]
-        return [*self._utility(counts), *self._attacks(suspects, attacker_name("alphabetical"))]
+        counts = None
+        if not self.unlabelled:
+            seen = [text for text, train in zip(texts, self.train, strict=True) if train]
+            counts = CountVectorizer().fit(seen).transform(texts)
+        mine = [texts[i] for i in self.suspects]
+        plain = [name for name in names if name not in IN_ORDERS]
+        return [*self._utility(counts), *self._attacks(lambda order: mine, counts, plain)]
 
     def counts(
         self,
         counts: csr_matrix,
         terms: Sequence[str],
-        orders: Sequence[Order] = ("alphabetical",),
+        names: Sequence[str] = PAPER,
         seed: int = 0,
     ) -> list[Finding]:
-        """Scores on term counts; the attacker makes texts of them, in each of these orders."""
-        found = list(self._utility(counts))
-        for order in orders:
-            texts = reverse(counts[self.suspects], terms, order, seed)
-            found += self._attacks(texts, attacker_name(order))
-        return found
+        """Scores on term counts, which the attackers make texts of."""
+
+        def texts(order: Order) -> list[str]:
+            return reverse(counts[self.suspects], terms, order, seed)
+
+        return [*self._utility(counts), *self._attacks(texts, counts, names)]
 
     @cached_property
     def unlabelled(self) -> str:
@@ -91,19 +105,52 @@ class Judge:
         for model, score in scores.items():
             yield Finding("utility", "", model, "", score)
 
-    def _attacks(self, texts: Sequence[str], attacker: str) -> Iterator[Finding]:
-        """`texts` are those of the suspects."""
-        if self.tagger is None:
-            return
-        tags = dict(zip(texts, tag_all(self.tagger, texts), strict=True))
-        place: dict[Any, int] = {document: i for i, document in enumerate(self.suspects.tolist())}
-        for scenario in self.scenarios:
-            seen, new = (
-                [texts[place[i]] for i in part.tolist()] for part in (scenario.train, scenario.test)
-            )
-            style = WritePrintsLimited(tagger=tags.__getitem__)
-            features = style.fit_transform(seen)
-            predicted = weka(features, self.authors[scenario.train], style.transform(new))
-            scores = measured(self.authors[scenario.test], predicted)
-            for model, score in scores.items():
-                yield Finding("attack", scenario.name, model, attacker, score)
+    def _attacks(
+        self,
+        texts: Callable[[Order], Sequence[str]],
+        counts: csr_matrix | None,
+        names: Sequence[str],
+    ) -> Iterator[Finding]:
+        place = {document: i for i, document in enumerate(self.suspects.tolist())}
+        for name in names if self.scenarios else ():
+            if name in FLOORS:
+                shown = self._topics(name, counts)
+                if shown is None:
+                    continue
+                attack: Attack = attackers.topics
+                learned = shown
+            else:
+                kind = name.removesuffix(STATIC)
+                plain, _, order = kind.partition("-")
+                shown = texts(order or ORDERS[0])  # type: ignore[arg-type]
+                learned = self.originals if name.endswith(STATIC) else shown
+                attack = self._attack(plain, [*shown, *learned])
+            for scenario in self.scenarios:
+                seen = [learned[place[i]] for i in scenario.train.tolist()]
+                new = [shown[place[i]] for i in scenario.test.tolist()]
+                guessed = attack(seen, self.authors[scenario.train], new)
+                for model, score in measured(self.authors[scenario.test], guessed).items():
+                    yield Finding("attack", scenario.name, model, name, score)
+
+    def _attack(self, kind: str, texts: Sequence[str]) -> Attack:
+        if kind == "writeprints":
+            assert self.tagger is not None, "WritePrints needs a tagger"
+            return attackers.writeprints(self.tagger, list(dict.fromkeys(texts)))
+        if kind == "embeddings":
+            return attackers.embeddings(WordVectors.embedded(), texts)
+        found: Attack = {"words": attackers.words, "characters": attackers.characters}[kind]
+        return found
+
+    def _topics(self, name: str, counts: csr_matrix | None) -> Sequence[str] | None:
+        """What is known of the suspects' topics: the truth, or what the analyst tells."""
+        if self.unlabelled:
+            return None
+        labels: NDArray[Any] = self.labels
+        if name != FLOORS[0]:
+            labels = guesses(counts, self.labels, self.train)
+        return [str(label) for label in labels[self.suspects]]
+
+
+def _suspects(scenarios: Sequence[Scenario]) -> NDArray[np.intp]:
+    parts = [part for one in scenarios for part in (one.train, one.test)]
+    return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.intp)

@@ -16,11 +16,24 @@ LABELS = {
     "top10-multi": "Top 10/Multi",
     "nb": "naive Bayes",
     "svm": "linear SVM",
+    "logistic": "logistic regression",
     "writeprints": "WritePrints, alphabetical",
     "writeprints-frequency": "WritePrints, by frequency",
     "writeprints-random": "WritePrints, random order",
+    "words": "words",
+    "characters": "characters",
+    "embeddings": "word vectors",
+    "words-static": "words, learned on texts",
+    "characters-static": "characters, learned on texts",
+    "embeddings-static": "word vectors, learned on texts",
+    "topic": "the topic alone",
+    "topic-guessed": "the guessed topic alone",
 }
 """How names are shown, in the order they are shown in; other names follow, as they are."""
+
+
+FLOORS = ("topic", "topic-guessed")
+"""Attackers who see no text: whoever knows its topic, or the analyst's guess of it."""
 
 
 def label(name: str) -> str:

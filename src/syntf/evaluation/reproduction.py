@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from syntf.evaluation import grid, scrubbing, tables
-from syntf.evaluation.attackers import ORDERS, Order
 from syntf.evaluation.corpus import Labelled
-from syntf.evaluation.paper import OPTIMUM, Cell, label
+from syntf.evaluation.paper import OPTIMUM, label
 from syntf.evaluation.results import Results
 from syntf.evaluation.scenarios import Scenario
 
@@ -16,11 +15,6 @@ QUICK = [
     *grid.cells(spelling=(0.0,)),
 ]
 """Cells that still show the shape of the figures."""
-
-
-def orders(cell: Cell) -> Sequence[Order]:
-    """At the optimum the attacker tries all orders of words, elsewhere the best."""
-    return ORDERS if cell == OPTIMUM else ORDERS[:1]
 
 
 def markdown(corpus: Labelled, scenarios: Sequence[Scenario], results: Results, tagger: str) -> str:

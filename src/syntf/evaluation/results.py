@@ -14,7 +14,7 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args
 
 from syntf.errors import SyntfError
-from syntf.evaluation.paper import LABELS, Cell
+from syntf.evaluation.paper import FLOORS, LABELS, Cell
 
 _TEXTS = ("original", "scrubadub", "scrubadub-names")
 """These leave words in the order of the text: no attacker has to choose one."""
@@ -274,6 +274,27 @@ def least_gain(
     """The smallest gain over the scenarios of all results, unless the cell lacks one of them."""
     gains = [gain(results, cell, name, model, attacker=attacker) for name in results.scenarios]
     return min((each.gain for each in gains if each), default=None) if all(gains) else None
+
+
+def strongest(
+    results: Results, cell: Cell, scenario: str, *, method: str = "syntf"
+) -> Result | None:
+    """The best score of any attacker by any model; those who see no text do not compete."""
+    found = (
+        results.attack(method, model, scenario, cell, attacker=attacker)
+        for attacker in results.attackers
+        if attacker not in FLOORS
+        for model in results.models
+    )
+    return max((one for one in found if one), key=lambda one: one.f1, default=None)
+
+
+def floor(results: Results, scenario: str) -> Result | None:
+    """The best score of who knows the true topic of each text, and no text."""
+    found = (
+        results.attack("original", model, scenario, attacker=FLOORS[0]) for model in results.models
+    )
+    return max((one for one in found if one), key=lambda one: one.f1, default=None)
 
 
 def best(results: Results, model: str, *, attacker: str = "writeprints") -> Cell | None:
