@@ -60,7 +60,7 @@ def test_weka_naive_bayes_by_its_formula():
 
 
 def test_weka_priors_are_counted_from_one():
-    """One text by a, nine by b: priors of 2 to 10 let a likelihood ratio of 6.67 win, not 1 to 9."""
+    """One text by a, nine by b: against 2 to 10 a likelihood ratio of 6.67 wins, not 1 to 9."""
     rows = csr_matrix([[1.0, 0], [1, 1], *[[0, 2]] * 8])
     names = np.array(["a"] + ["b"] * 9)
     assert weka(rows, names, csr_matrix([[1.0, 0]]))["nb"].tolist() == ["a"]

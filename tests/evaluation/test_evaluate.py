@@ -88,24 +88,37 @@ def test_results_are_tidy_and_complete(evaluated):
     folder, _ = evaluated
     found = rows(folder / "results.csv")
     assert list(found[0]) == COLUMNS
-    kinds = {(row["method"], row["task"], row["scenario"], row["model"]) for row in found}
+    kinds = {tuple(row[name] for name in COLUMNS[:5]) for row in found}
     methods = ("original", "vectorised", "syntf", "scrubadub", "scrubadub-names")
     scenarios = ("top5-any", "top10-any", "top5-multi", "top10-multi")
+    pairs = {"writeprints", "words", "characters", "topic", "topic-guessed"}
+    static = {"words-static", "characters-static", "embeddings-static"}
     assert kinds == {
-        (method, task, scenario, model)
+        (method, "utility", "", model, "") for method in methods for model in ("nb", "svm")
+    } | {
+        (method, "attack", scenario, model, attacker)
         for method in methods
-        for task, named in (("utility", [""]), ("attack", scenarios))
-        for scenario in named
-        for model in ("nb", "svm")
+        for scenario in scenarios
+        for attacker in pairs | {"embeddings"} | (static if method != "original" else set())
+        for model in (["logistic"] if attacker.startswith("emb") else ["nb", "svm"])
     }
     for row in found:
         assert 0 <= float(row["f1"]) <= 1
-        assert row["attacker"] == ("writeprints" if row["task"] == "attack" else "")
         synthetic = row["method"] == "syntf"
         assert (row["epsilon"], row["length"], row["spelling"], row["runs"]) == (
             ("47.5", "40", "0.3", "2") if synthetic else ("", "", "", "1")
         )
         assert bool(row["f1_std"]) == bool(row["loss_per_word"]) == synthetic
+
+
+def test_who_knows_the_topic_alone_does_as_well_at_every_stage(evaluated):
+    found = rows(evaluated[0] / "results.csv")
+    for scenario in ("top5-any", "top10-multi"):
+        floors = {
+            row["f1"] for row in found
+            if (row["attacker"], row["scenario"], row["model"]) == ("topic", scenario, "nb")
+        }  # fmt: skip
+        assert len(floors) == 1
 
 
 def test_scenarios_are_listed(evaluated):
