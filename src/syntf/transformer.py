@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf import entropy
 from syntf.analysis import Morphology
-from syntf.anonymizer import Anonymizer, Settings, Weighting
+from syntf.anonymizer import Anonymizer, Draws, Settings, Weighting
 from syntf.vocabulary import Provenance
 
 
@@ -44,7 +44,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the spaCy pipeline.
     numbers : bool, default=False
         Whether to keep numbers.
-    weights : {'tf', 'tfidf'}, default='tf'
+    weights : {'tf', 'tfidf', 'topical'}, default='tf'
     idf : {'public', 'fitted'}, default='public'
         For ``weights='tfidf'``.
     vocabulary : path or sequence of str, optional
@@ -103,6 +103,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         stop_words: Set[str] | None = None,
         numbers: bool = False,
         weights: Weighting = "tf",
+        draws: Draws = "independent",
         idf: Provenance = "public",
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
@@ -123,6 +124,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.numbers = numbers
         self.weights = weights
+        self.draws = draws
         self.idf = idf
         self.vocabulary = vocabulary
         self.fit_vocabulary = fit_vocabulary

@@ -211,10 +211,17 @@ def app() -> None:
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors")
 @click.option(
     "--weights",
-    type=click.Choice(["tf", "tfidf"]),
+    type=click.Choice(["tf", "tfidf", "topical"]),
     default="tf",
     show_default=True,
     help="How a document's terms are weighed.",
+)
+@click.option(
+    "--draws",
+    type=click.Choice(["independent", "systematic"]),
+    default="independent",
+    show_default=True,
+    help="How a document's terms are drawn: each by itself, or spread over all of them.",
 )
 @click.option(
     "--idf",
