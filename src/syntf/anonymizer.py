@@ -67,6 +67,7 @@ class Settings:
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
         them (counts, or shares below 1), and the `max_size` found most often.
+    max_size : of any other vocabulary, take the outputs whose vectors stand first: frequent words.
     synsets : extend the vocabulary by the synonyms of its terms in WordNet.
     vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.WordVectors`,
         gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
@@ -176,17 +177,11 @@ class Anonymizer:
         *,
         source: entropy.Source = entropy.system,
         stages: Stages = silent,
+        rating: WordRating | None = None,
     ) -> "Anonymizer":
-        """The same, once :func:`reading` has found how texts are read."""
-        rating = WordRating(
-            vocabulary.inputs,
-            vectors.matrix[np.asarray(vocabulary.input_rows)],
-            vocabulary.outputs,
-            vectors.matrix[np.asarray(vocabulary.output_rows)],
-            spelling=settings.spelling,
-        )
+        """The same, once :func:`reading` has found how texts are read; `rating` if it is known."""
         mechanism = mechanisms.build(
-            rating,
+            rating or rated(settings, vectors, vocabulary),
             epsilon=settings.epsilon,
             loss=settings.loss,
             neighbours=settings.neighbours,
@@ -322,6 +317,17 @@ def reading(
     return analyzer, vectors, vocabulary
 
 
+def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
+    """How well words stand for each other: the same for every ε, loss, length and k."""
+    return WordRating(
+        vocabulary.inputs,
+        vectors.matrix[np.asarray(vocabulary.input_rows)],
+        vocabulary.outputs,
+        vectors.matrix[np.asarray(vocabulary.output_rows)],
+        spelling=settings.spelling,
+    )
+
+
 def _analyzer(settings: Settings) -> Analysis[Any]:
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
@@ -364,10 +370,12 @@ def _vocabulary(
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
         )  # fmt: skip
     if settings.vocabulary is None:
-        return Vocabulary.default(vectors)
-    if isinstance(settings.vocabulary, str | PathLike):
-        return Vocabulary.read(
+        made = Vocabulary.default(vectors)
+    elif isinstance(settings.vocabulary, str | PathLike):
+        made = Vocabulary.read(
             settings.vocabulary, vectors,
             morphology=settings.morphology, released=released, texts=texts,
         )  # fmt: skip
-    return Vocabulary.given(settings.vocabulary, vectors)
+    else:
+        made = Vocabulary.given(settings.vocabulary, vectors)
+    return made.most_frequent(settings.max_size)

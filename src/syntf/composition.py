@@ -85,6 +85,12 @@ def draw_terms(
     return documents.terms[np.clip(places, first, last)]
 
 
+def beginning(documents: Documents, count: int) -> Documents:
+    """The first `count` documents."""
+    starts = documents.starts[: count + 1]
+    return Documents(starts, documents.terms[: starts[-1]])
+
+
 def repeated(documents: Documents, times: int) -> Documents:
     """The same documents, all of them again and again."""
     sizes = np.tile(np.diff(documents.starts), times)

@@ -59,7 +59,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         For a fitted vocabulary: how many texts a term must and may be in, as a number of
         texts (int) or a share of them (float).
     max_size : int, optional
-        For a fitted vocabulary: how many terms to take, those in the most texts first.
+        How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
+        of any other, those whose vectors stand first, as frequent words do.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
     vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
