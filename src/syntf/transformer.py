@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf import entropy
 from syntf.analysis import Morphology
-from syntf.anonymizer import Anonymizer, Draws, Settings, Weighting
+from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.presets import settings
 from syntf.vocabulary import Provenance
 
 
@@ -94,17 +95,18 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        epsilon: float = 47.5,
+        preset: str = "default",
+        epsilon: float | None = None,
         loss: float | None = None,
         neighbours: int | None = None,
-        length: int = 150,
+        length: int | None = None,
         spelling: float = 0.3,
         morphology: Morphology = "lemma",
         analyzer: str = "fast",
         stop_words: Set[str] | None = None,
         numbers: bool = False,
-        weights: Weighting = "tf",
-        draws: Draws = "independent",
+        weights: Weighting | None = None,
+        draws: Draws | None = None,
         idf: Provenance = "public",
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
@@ -115,6 +117,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vectors: Any = None,
         source: entropy.Source | None = None,
     ) -> None:
+        self.preset = preset
         self.epsilon = epsilon
         self.loss = loss
         self.neighbours = neighbours
@@ -142,7 +145,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self.get_params(deep=False)
         del chosen["source"]
         source = entropy.system if self.source is None else self.source
-        anonymizer = Anonymizer.build(Settings(**chosen), texts, source=source)
+        anonymizer = Anonymizer.build(settings(**chosen), texts, source=source)
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 
