@@ -143,9 +143,10 @@ def lemmatize(word: str) -> str:
 @cache
 def english_stop_words() -> frozenset[str]:
     """512 English function words, a public list (see ``data/NOTICE.md``)."""
-    return frozenset(_lines("function_words.txt"))
+    return frozenset(listed("function_words.txt"))
 
 
-def _lines(name: str) -> Iterator[str]:
+def listed(name: str) -> Iterator[str]:
+    """The lines of a list that comes with syntf."""
     text = files("syntf").joinpath("data", name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line)

@@ -39,11 +39,12 @@ RUN = 200
 TOGETHER = 64
 """Texts handed to a process at once. Fewer are read in this one."""
 
-# By their usual names. No lemma needs the former; without lemmas, tokens need none of these.
-_BESIDES = (
+BESIDES = (
     "parser senter sentencizer ner entity_linker entity_ruler span_ruler span_finder spancat "
     "spancat_singlelabel textcat textcat_multilabel coref experimental_coref"
 ).split()
+"""What neither lemmas nor tags need, by the usual names."""
+
 _FOR_LEMMAS = (
     "tok2vec transformer curated_transformer tagger morphologizer attribute_ruler lemmatizer "
     "trainable_lemmatizer experimental_edit_tree_lemmatizer"
@@ -94,7 +95,7 @@ class SpacyAnalyzer:
         self.stop_words = None if stop_words is None else frozenset(stop_words)
         self.numbers = numbers
         nlp = self._pipeline()
-        self.name = _recorded(model, nlp)
+        self.name = recorded(model, nlp)
         self._lemmas = _has_lemmas(model, nlp)
         if morphology == "lemma" and not self._lemmas and nlp.lang != "en":
             raise SyntfError(
@@ -164,6 +165,11 @@ class SpacyAnalyzer:
 @cache
 def _pipeline(model: str, lemmas: bool) -> Any:
     """The pipeline, loaded once in a process, less what the terms do not need."""
+    return load(model, BESIDES if lemmas else [*BESIDES, *_FOR_LEMMAS])
+
+
+def load(model: str, exclude: list[str]) -> Any:
+    """An installed pipeline, or a blank one, without the components named."""
     try:
         import spacy
     except ImportError:
@@ -176,9 +182,8 @@ def _pipeline(model: str, lemmas: bool) -> Any:
             raise SyntfError(
                 f"spaCy has no language {language!r}, as in {PREFIX}blank:en"
             ) from None
-    besides = _BESIDES if lemmas else [*_BESIDES, *_FOR_LEMMAS]
     try:
-        return spacy.load(model, exclude=besides)
+        return spacy.load(model, exclude=exclude)
     except Exception as error:
         missing = isinstance(error, OSError) and "[E050]" in str(error)
         raise SyntfError(
@@ -190,8 +195,8 @@ def _pipeline(model: str, lemmas: bool) -> Any:
         ) from error
 
 
-def _recorded(model: str, nlp: Any) -> str:
-    """The name for the guarantee: never a path, whichever way the pipeline was named."""
+def recorded(model: str, nlp: Any) -> str:
+    """The name to record it by: never a path, whichever way the pipeline was named."""
     import spacy
 
     if model.startswith("blank:"):
