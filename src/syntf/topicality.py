@@ -37,8 +37,8 @@ def topical_weights(vectors: WordVectors) -> NDArray[np.float64]:
     [0.099, 1.145, 0.0]
     """
     if vectors.is_embedded:
-        data = files("syntf").joinpath("data", "topical.npy")
-        return np.load(str(data)).astype(np.float64)
+        kept = np.load(str(files("syntf").joinpath("data", "topical.npy")))
+        return np.asarray(kept, dtype=np.float64)
     return weigh(vectors.words)
 
 

@@ -26,15 +26,18 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    epsilon : float, default=47.5
+    preset : {'default', 'paper'}, default='default'
+        Where the parameters below come from that are not given: the best setting known, or the
+        paper's optimum (:mod:`syntf.presets`).
+    epsilon : float, optional
         Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
     loss : float, optional
-        Wanted loss per word: finds the ε for it, in place of `epsilon`.
+        Wanted loss per word, in place of `epsilon`; 8.5 by default.
     neighbours : int, optional
         k, to have a word replaced by one of its k nearest output words, or by any other, all
-        alike: the loss is then half of ε. By default, words are graded by similarity.
-    length : int, default=150
-        Words drawn for every document, whatever its own length.
+        alike: the loss is then half of ε. 1 by default; the paper grades words by similarity.
+    length : int, optional
+        Words drawn for every document, whatever its own length; 117 by default.
     spelling : float, default=0.3
         Factor s by which shared letter bigrams count against a substitute.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
@@ -45,7 +48,11 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the spaCy pipeline.
     numbers : bool, default=False
         Whether to keep numbers.
-    weights : {'tf', 'tfidf', 'topical'}, default='tf'
+    weights : {'tf', 'tfidf', 'topical'}, optional
+        How a document's terms are weighed: ``topical`` by default, ``tf`` in the paper.
+    draws : {'independent', 'systematic'}, optional
+        How they are drawn: ``systematic`` by default, spread over all of the document;
+        ``independent`` in the paper.
     idf : {'public', 'fitted'}, default='public'
         For ``weights='tfidf'``.
     vocabulary : path or sequence of str, optional
@@ -61,7 +68,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts (int) or a share of them (float).
     max_size : int, optional
         How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
-        of any other, those whose vectors stand first, as frequent words do.
+        of any other, those whose vectors stand first, as frequent words do. By default 3,500
+        of the public vocabulary or of a fitted one, and all of one that is given.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
     vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, entropy, readers, release
+from syntf import __version__, entropy, presets, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
@@ -35,10 +35,9 @@ class Texts:
 
 def settings(**options: Any) -> Settings:
     """Settings from options, where ε and the loss exclude each other."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if "epsilon" in given and "loss" in given:
+    if None not in (options.get("epsilon"), options.get("loss")):
         raise SyntfError("give --epsilon or --loss, not both")
-    return Settings(**given)
+    return presets.settings(**options)
 
 
 def run(

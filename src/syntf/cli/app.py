@@ -28,29 +28,35 @@ def count_or_share(value: str) -> float:
 
 
 PARAMETERS = {
+    "preset": click.option(
+        "--preset",
+        type=click.Choice(["default", "paper"]),
+        default="default",
+        show_default=True,
+        help="What is not said otherwise: the best setting known, or the paper's optimum.",
+    ),
     "epsilon": click.option(
         "--epsilon",
         type=float,
-        help="Privacy parameter of the mechanism; the loss is measured. [default: 47.5]",
+        help="Privacy parameter of the mechanism; the loss is measured.",
     ),
     "loss": click.option(
         "--loss",
         type=float,
-        help="Wanted loss per word, in place of --epsilon: finds the epsilon for it.",
+        help="Wanted loss per word, in place of --epsilon: finds the epsilon for it. "
+        "[default: 8.5]",
     ),
     "neighbours": click.option(
         "--neighbours",
         type=int,
         metavar="K",
         help="Replace a word by one of its K nearest, or by any other word, all alike: the "
-        "loss is half of epsilon. Default: words graded by similarity.",
+        "loss is half of epsilon. [default: 1; the paper grades words by similarity]",
     ),
     "length": click.option(
         "--length",
         type=int,
-        default=150,
-        show_default=True,
-        help="Words drawn for every document, whatever its own length.",
+        help="Words drawn for every document, whatever its own length. [default: 117]",
     ),
     "spelling": click.option(
         "--spelling",
@@ -113,6 +119,24 @@ PARAMETERS = {
         metavar="N",
         help="Of the terms, only N: those that most texts contain if they are from texts, or "
         "else the most frequent by the order of the word vectors.",
+    ),
+    "weights": click.option(
+        "--weights",
+        type=click.Choice(["tf", "tfidf", "topical"]),
+        help="How a document's terms are weighed. [default: topical]",
+    ),
+    "draws": click.option(
+        "--draws",
+        type=click.Choice(["independent", "systematic"]),
+        help="How a document's terms are drawn: each by itself, or spread over all of them. "
+        "[default: systematic]",
+    ),
+    "idf": click.option(
+        "--idf",
+        type=click.Choice(["public", "fitted"]),
+        default="public",
+        show_default=True,
+        help="For tfidf: from public frequencies, or fitted on these texts (marked).",
     ),
     "numbers": click.option(
         "--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers."
@@ -202,7 +226,8 @@ def app() -> None:
     help="Rows with a wrong number of fields, bad JSON or no text: stop before "
     "anything is released, or leave them out and say where they were.",
 )
-@parameters("length", "epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@parameters("analyzer")
 @parameters("vocabulary")
 @click.option(
     "--fit-vocabulary",
@@ -210,28 +235,7 @@ def app() -> None:
     help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
 )
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors")
-@click.option(
-    "--weights",
-    type=click.Choice(["tf", "tfidf", "topical"]),
-    default="tf",
-    show_default=True,
-    help="How a document's terms are weighed.",
-)
-@click.option(
-    "--draws",
-    type=click.Choice(["independent", "systematic"]),
-    default="independent",
-    show_default=True,
-    help="How a document's terms are drawn: each by itself, or spread over all of them.",
-)
-@click.option(
-    "--idf",
-    type=click.Choice(["public", "fitted"]),
-    default="public",
-    show_default=True,
-    help="For tfidf: from public frequencies, or fitted on these texts (marked).",
-)
-@parameters("numbers")
+@parameters("weights", "draws", "idf", "numbers")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
@@ -271,7 +275,7 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     show_default=True,
     help="Substitutes to show for each word.",
 )
-@parameters("epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("preset", "loss", "epsilon", "neighbours", "spelling", "morphology", "analyzer")
 @parameters("vocabulary", "synsets", "vectors")
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
@@ -281,7 +285,7 @@ def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
 
 
 @app.command()
-@parameters("epsilon", "loss", "neighbours", "length")
+@parameters("preset", "loss", "epsilon", "neighbours", "length")
 @click.option(
     "--documents",
     type=click.IntRange(min=1),
@@ -321,10 +325,11 @@ def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
 @evaluation_options
 @click.option("--scrub", is_flag=True, help="Compare with scrubadub as well.")
-@parameters("length", "epsilon", "loss", "neighbours", "spelling", "morphology", "analyzer")
+@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@parameters("analyzer")
 @parameters("vocabulary")
 @click.option("--fit-vocabulary", is_flag=True, help="Take the vocabulary from the training half.")
-@parameters("min_df", "max_df", "max_size", "synsets", "vectors", "numbers")
+@parameters("min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers")
 def evaluate(input: Path, out: Path, **options: Any) -> None:
     """Measure what a release of the texts in FILE keeps: topics, authors, or both.
 
@@ -457,7 +462,8 @@ def reproduce(out: Path, grid: tuple[str, ...], **options: Any) -> None:
     """
     from syntf.cli import anonymize, reproduce
 
-    settings = anonymize.settings(vectors=options.pop("vectors"), fit_vocabulary=True)
+    vectors = options.pop("vectors")
+    settings = anonymize.settings(preset="paper", vectors=vectors, fit_vocabulary=True)
     reproduce.run(out, grid_options=grid, settings=settings, **options)
 
 
@@ -511,7 +517,7 @@ def build(reference: Path, text: str, out: Path, force: bool, **chosen: Any) -> 
     from syntf.cli import anonymize
     from syntf.cli import vocabulary as command
 
-    chosen = {**chosen, "fit_vocabulary": True}
+    chosen = {**chosen, "preset": "paper", "fit_vocabulary": True}  # which cuts off nothing
     command.build(reference, text, out, anonymize.settings(**chosen), force=force)
 
 
