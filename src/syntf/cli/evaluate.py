@@ -1,5 +1,6 @@
 """`syntf evaluate`: what a release keeps of these texts for an analyst, and for an attacker."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
-from syntf.evaluation import folder, scrubbing, tagging
+from syntf.evaluation import folder, linkage, scrubbing, tagging
 from syntf.evaluation.corpus import labelled
 from syntf.evaluation.experiment import SCRUBBING, Experiment
 from syntf.evaluation.judge import EVERY, Judge
@@ -23,6 +24,13 @@ HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
            "scrubadub-names": "no names", "syntf": "SynTF"}  # fmt: skip
 PAIR = ("nb", "svm")
+TASKS = {
+    ("document", "syntf"): "a text, its own release",
+    ("membership", "syntf"): "a text, released or not",
+    ("author", "vectorised"): "two texts by an author",
+    ("author", "syntf"): "a text, another's release",
+    ("author-releases", "syntf"): "two releases of an author",
+}
 
 
 def run(
@@ -69,6 +77,9 @@ def run(
         with console.resumable():
             for _ in experiment.run(log, [cell], tuple(SCRUBBING) if scrub else ()):
                 found = folder.write_results(out, log, suspects)
+            anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
+            linked = list(linkage.measure(corpus, anonymizer, stages=stages))
+    folder.write_linkage(out, linked)
     folder.draw(out, found, cell)
     if not quiet:
         console.out.print(HEADING)
@@ -82,6 +93,8 @@ def run(
         )
         if suspects:
             console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
+        if linked:
+            console.out.print(links(linked))
         console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
 
 
@@ -129,11 +142,28 @@ def comparison(found: Results, cell: Cell) -> Table:
     return table
 
 
+def links(linked: Iterable[linkage.Linked]) -> Table:
+    """What can be linked, before and after: by chance, the area is .500 and the rates are low."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("linked")
+    for name in ("pairs", "area", "at 1 %", "at 0.1 %"):
+        table.add_column(name, justify="left" if name == "pairs" else "right")
+    for one in linked:
+        found = one.found
+        rates = (found.auc, found.tpr_at_1pct, found.tpr_at_01pct)
+        table.add_row(TASKS[one.task, one.method], one.pairs, *map(_rate, rates))
+    return table
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+
+
 def _f1(result: Result | None) -> str:
     if result is None:
         return "–"
     spread = "" if result.f1_std is None else f" ± {result.f1_std:.2f}".replace("0.", ".")
-    return f"{result.f1:.3f}".removeprefix("0") + spread
+    return _rate(result.f1) + spread
 
 
 def _kept(results: list[Result | None]) -> str:
