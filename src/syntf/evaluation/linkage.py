@@ -101,11 +101,15 @@ def measure(
     """Attack one release of a sample of the corpus, by every task that the corpus allows."""
     parts = sample(corpus.authors)
     chosen = np.concatenate(parts)
+    if not chosen.size:
+        return
     documents = anonymizer.read([corpus.texts[i] for i in chosen.tolist()], stages=stages)
     terms = anonymizer.mechanism.shape[0]
     counts = term_frequencies(documents, terms)
     wordless = documents.terms[documents.starts[:-1]] == terms - 1
     own, known, partners = _with_words(parts, wordless)
+    if len(own) < 2 or not known.size:
+        return
     released = anonymizer.draw(documents, stages=stages)
     held = np.concatenate([own, known])
     theta = composition(counts[held], anonymizer.weights)
@@ -113,23 +117,24 @@ def measure(
         chances = expected(theta, anonymizer.mechanism, advance)
     labels, authors = corpus.labels[chosen], corpus.authors[chosen]
 
-    if len(own) > 1 and len(known):
-        odds = log_odds(released[own], chances[: len(own)], chances[len(own) :])
-        for pairs, found in pairings(odds, labels[own], labels[own]):
-            yield Linked("document", pairs, "syntf", found)
-        yield Linked("membership", "any", "syntf", membership(odds))
-    if len(partners) > 1:
-        known = known[: len(partners)]
-        texts = chances[len(own) :][: len(known)] * anonymizer.settings.length
-        for task, method, first, second in (
-            ("author", "vectorised", counts[known], counts[partners]),
-            ("author", "syntf", texts, released[partners]),
-            ("author-releases", "syntf", released[known], released[partners]),
-        ):
-            scores = standing(alike(first, second))
-            different = np.not_equal.outer(authors[known], authors[partners])
-            for pairs, found in pairings(scores, labels[known], labels[partners], different):
-                yield Linked(task, pairs, method, found)
+    odds = log_odds(released[own], chances[: len(own)], chances[len(own) :])
+    for pairs, found in pairings(odds, labels[own], labels[own]):
+        yield Linked("document", pairs, "syntf", found)
+    yield Linked("membership", "any", "syntf", membership(odds))
+
+    known = known[: len(partners)]
+    if not known.size:
+        return
+    texts = chances[len(own) :][: len(known)] * anonymizer.settings.length
+    different = np.not_equal.outer(authors[known], authors[partners])
+    for task, method, first, second in (
+        ("author", "vectorised", counts[known], counts[partners]),
+        ("author", "syntf", texts, released[partners]),
+        ("author-releases", "syntf", released[known], released[partners]),
+    ):
+        scores = standing(alike(first, second))
+        for pairs, found in pairings(scores, labels[known], labels[partners], different):
+            yield Linked(task, pairs, method, found)
 
 
 def sample(authors: Names, most: int = DOCUMENTS) -> tuple[Indices, Indices, Indices]:
@@ -184,10 +189,11 @@ def log_odds(
     """How much likelier each text (row) makes each release than the best of other texts does.
 
     The likelihood is exact, up to rounding and the number of orders that words may come in.
-    The other texts were not released: they stand for all that a release might be of.
+    The other texts were not released: they stand for all that a release might be of. Each is
+    mixed with the mean of all, or none would be near a release of words it does not have.
     """
     counts = released.astype(np.float32)
-    best = (counts @ np.log(others).T).max(axis=1)
+    best = (counts @ np.log((others + others.mean(axis=0)) / 2).T).max(axis=1)
     scores: Scores = (counts @ np.log(chances).T).T - best
     return scores
 
