@@ -141,6 +141,24 @@ def test_the_table_fits_80_columns_and_says_what_is_lacking(evaluated):
     assert f"{original:.3f}".removeprefix("0") in analyst
 
 
+def test_links_are_listed_and_shown(evaluated):
+    folder, done = evaluated
+    found = rows(folder / "linkage.csv")
+    assert list(found[0]) == ("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
+    tasks = [(row["task"], row["method"], row["pairs"]) for row in found]
+    assert tasks == [
+        ("document", "syntf", "any"), ("document", "syntf", "same label"),
+        ("membership", "syntf", "any"),
+        ("author", "vectorised", "any"), ("author", "vectorised", "same label"),
+        ("author", "syntf", "any"), ("author", "syntf", "same label"),
+        ("author-releases", "syntf", "any"), ("author-releases", "syntf", "same label"),
+    ]  # fmt: skip
+    assert float(found[0]["auc"]) > 0.99
+    assert found[2]["tpr_at_0.1pct"] == ""  # too few texts to say
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("a text and its")]
+    assert line.count("1.000") >= 2
+
+
 def test_figures_are_written(evaluated):
     folder, _ = evaluated
     for name in ("performance", "scrubbing"):

@@ -1,5 +1,6 @@
 """`syntf evaluate`: what a release keeps of these texts for an analyst, and for an attacker."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
-from syntf.evaluation import folder, scrubbing, tagging
+from syntf.evaluation import folder, linkage, scrubbing, tagging
 from syntf.evaluation.corpus import labelled
 from syntf.evaluation.experiment import SCRUBBING, Experiment
 from syntf.evaluation.judge import EVERY, Judge
@@ -23,6 +24,13 @@ HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
            "scrubadub-names": "no names", "syntf": "SynTF"}  # fmt: skip
 PAIR = ("nb", "svm")
+LINKED = {
+    ("document", "syntf"): "a text and its release",
+    ("membership", "syntf"): "a text, released or not",
+    ("author", "vectorised"): "an author's two texts",
+    ("author", "syntf"): "  a text and a release",
+    ("author-releases", "syntf"): "  two releases",
+}
 
 
 def run(
@@ -62,6 +70,10 @@ def run(
     with console.progress(quiet) as stages:
         experiment = Experiment(corpus, judge, settings, runs, EVERY, stages=stages)
         found, cell = measure(experiment, out, force=force, scrub=scrub)
+        with console.resumable():
+            anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
+            linked = list(linkage.measure(corpus, anonymizer, stages=stages))
+    folder.write_linkage(out, linked)
     if not quiet:
         console.out.print(HEADING)
         for notice in notices:
@@ -74,6 +86,8 @@ def run(
         )
         if suspects:
             console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
+        if linked:
+            console.out.print(links(linked))
         console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
 
 
@@ -139,11 +153,32 @@ def comparison(found: Results, cell: Cell) -> Table:
     return table
 
 
+def links(linked: Iterable[linkage.Linked]) -> Table:
+    """Areas under the curve, and pairs found at 1 % and 0.1 % of false positives."""
+    rates: dict[str, list[str]] = {}
+    for one in linked:
+        found = (one.found.auc, one.found.tpr_at_1pct, one.found.tpr_at_01pct)
+        rates.setdefault(LINKED[one.task, one.method], []).extend(map(_rate, found))
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("linked")
+    for name in ("any", "same label")[: max(map(len, rates.values())) // 3]:
+        for column in (name, "at 1%", "at 0.1%"):
+            table.add_column(column, justify="right")
+    for name, row in rates.items():
+        table.add_row(name, *row)
+    table.add_row("by chance", *[".500", ".010", ".001"] * 2)
+    return table
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+
+
 def _f1(result: Result | None) -> str:
     if result is None:
         return "–"
     spread = "" if result.f1_std is None else f" ± {result.f1_std:.2f}".replace("0.", ".")
-    return f"{result.f1:.3f}".removeprefix("0") + spread
+    return _rate(result.f1) + spread
 
 
 def _kept(results: list[Result | None]) -> str:

@@ -1,8 +1,8 @@
 """What an experiment leaves in its folder: results, scenarios, tables and figures."""
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, fields
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -10,12 +10,14 @@ from matplotlib.figure import Figure
 from syntf import figures
 from syntf.errors import SyntfError
 from syntf.evaluation import plots, results, tables
+from syntf.evaluation.linkage import Linked
 from syntf.evaluation.log import Log
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.results import Results
 from syntf.evaluation.scenarios import Scenario
 
 RUNS = "runs.jsonl"
+LINKAGE = ("task", "pairs", "method", "auc", "tpr_at_1pct", "tpr_at_0.1pct", "same", "other")
 
 
 def open_log(out: Path, experiment: str, *, force: bool = False) -> Log:
@@ -38,6 +40,15 @@ def write_results(out: Path, log: Log, scenarios: Sequence[Scenario]) -> Results
         lines.writeheader()
         lines.writerows(asdict(one.row) for one in scenarios)
     return Results(summary)
+
+
+def write_linkage(out: Path, linked: Iterable[Linked]) -> None:
+    """``linkage.csv``: a line for each attack; a rate that needs more pairs is empty."""
+    with (out / "linkage.csv").open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(LINKAGE)
+        for one in linked:
+            lines.writerow([one.task, one.pairs, one.method, *astuple(one.found)])
 
 
 def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:
