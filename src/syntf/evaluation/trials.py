@@ -34,15 +34,15 @@ from syntf.stages import Advance, Stages, silent
 DOCUMENTS = (1_000, 2_000, 4_000, 12_000, 36_000)
 """Documents a rung: the first of a large corpus, or a small corpus several times."""
 MOST_DOCUMENTS = 12_000
-"""Different ones, in search: enough to compare by."""
+"""Different ones, in the search: enough to compare by."""
+MOST_RUNS = 16
+"""Of a small corpus: its own smallness is the larger error then."""
 
 Read = tuple[Sequence[str], Documents]
 """Inputs, and what texts are over them."""
 
-MOST_RUNS = 16
-
-VARIED = Candidate._fields
 FINAL = "final"
+"""In the log, in place of a rung."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Trials:
     def key(self) -> str:
         """A hash of all that trials must share to be compared."""
         fixed = {name: value for name, value in vars(self.settings).items()
-                 if name not in (*VARIED, "epsilon")}  # fmt: skip
+                 if name not in (*Candidate._fields, "epsilon")}  # fmt: skip
         parts = [__version__, self.corpus.digest, self.min_test, fixed]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
@@ -105,7 +105,9 @@ class Trials:
         every = Space()
         outputs = len(reading(replace(self.settings, max_size=None))[2].outputs)
         sizes = [*(size for size in every.sizes if size < outputs), outputs]
-        return replace(every, sizes=sizes, neighbours=[k for k in every.neighbours if k < sizes[0]])
+        return replace(
+            every, sizes=sizes, neighbours=[k for k in every.neighbours if k <= sizes[0]]
+        )
 
     def utility(self, candidate: Candidate, rung: int) -> float:
         """The share of naive Bayes' F1 that a candidate keeps, on the documents of a rung."""
