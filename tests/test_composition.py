@@ -11,11 +11,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from syntf import entropy
 from syntf.composition import (
     Documents,
+    beginning,
     document_frequency,
     draw_terms,
     fitted_idf,
     public_idf,
     read_documents,
+    repeated,
 )
 
 EMPTY = 9
@@ -168,3 +170,14 @@ def test_a_document_is_drawn_for_without_regard_to_those_before_it():
         points = np.concatenate([np.zeros(len(near), dtype=np.int64), near])
         both = draw_terms(documents(before, own), len(near), exactly(points), weights)
         assert (both[1] == first).all()
+
+
+@given(LISTS, st.integers(1, 6), st.integers(1, 3))
+def test_the_beginning_of_documents_is_their_beginning(lists, count, times):
+    found = beginning(documents(*lists), count)
+    wanted = documents(*lists[:count])
+    assert (found.starts.tolist(), found.terms.tolist()) == (
+        wanted.starts.tolist(), wanted.terms.tolist()
+    )  # fmt: skip
+    again = repeated(found, times)
+    assert again.terms.tolist() == wanted.terms.tolist() * times

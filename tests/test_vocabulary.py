@@ -309,3 +309,24 @@ def test_remembered_stays_bounded_and_right(asked):
 
 def test_remembered_is_bounded_by_default():
     assert Remembered.MOST <= 10_000_000
+
+
+@given(st.data())
+def test_the_most_frequent_outputs_are_those_whose_vectors_stand_first(data, toy_vectors):
+    """Whatever the order they are given in, which they keep; public stays public."""
+    words = data.draw(st.lists(st.sampled_from(toy_vectors.words), min_size=1, unique=True))
+    size = data.draw(st.integers(1, 45) | st.none())
+    every = Vocabulary.given(words, toy_vectors)
+    made = every.most_frequent(size)
+    ranks = sorted(toy_vectors.words.index(word) for word in words)[:size]
+    assert list(made.outputs) == [w for w in words if toy_vectors.words.index(w) in ranks]
+    assert [toy_vectors.words[row] for row in made.output_rows] == list(made.outputs)
+    assert (made.inputs, made.input_rows) == (made.outputs, made.output_rows)
+    assert made.provenance == "public"
+
+
+def test_fewer_outputs_leave_other_inputs_as_they_are(embedded):
+    made = Vocabulary.default(embedded).most_frequent(500)
+    every = Vocabulary.default(embedded)
+    assert list(made.outputs) == list(every.outputs[:500])
+    assert list(made.inputs) == list(every.inputs)

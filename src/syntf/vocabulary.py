@@ -139,10 +139,8 @@ class Vocabulary:
         if size is None or size >= len(self.outputs):
             return self
         first = sorted(range(len(self.outputs)), key=self.output_rows.__getitem__)[:size]
-        outputs, rows = (
-            [column[place] for place in sorted(first)]
-            for column in (self.outputs, self.output_rows)
-        )
+        outputs = [self.outputs[place] for place in sorted(first)]
+        rows = [self.output_rows[place] for place in sorted(first)]
         made = replace(self, outputs=outputs, output_rows=rows)
         shared = self.inputs is self.outputs
         return replace(made, inputs=outputs, input_rows=rows) if shared else made

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from syntf.errors import SyntfError
-from syntf.evaluation.corpus import labelled
+from syntf.evaluation.corpus import labelled, validation
 
 
 def frame(**columns):
@@ -114,3 +114,18 @@ def test_the_digest_tells_corpora_apart():
     assert len(digests) == 5
     assert labelled(frame(**base), **names).digest in digests
     assert np.array_equal(labelled(frame(**base), **names).train, [True, False])
+
+
+def test_validation_is_the_training_half_divided_again_by_label():
+    names = [f"text {i}" for i in range(100)]
+    topics = [["x", "y", ""][i % 3] for i in range(100)]
+    parts = ["train" if i < 60 else "test" for i in range(100)]
+    table = frame(text=names, topic=topics, who=names, part=parts)
+    corpus = labelled(table, text="text", label="topic", author="who", split="part")
+    half = validation(corpus, 0.25)
+    assert half.texts == [name for name, topic in zip(names[:60], topics, strict=False) if topic]
+    assert half.authors.tolist() == list(half.texts)
+    assert half.labels.tolist() == ["x", "y"] * 20
+    for label in "xy":
+        assert (half.train[half.labels == label]).sum() == 15
+    assert (validation(corpus, 0.25).train == half.train).all()

@@ -3,6 +3,7 @@
 import csv
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -65,6 +66,7 @@ def run(
         trials = Trials(corpus, settings, min_test, stages)
         if trials.judge.unlabelled:
             raise SyntfError(f"there is nothing to tune by: {trials.judge.unlabelled}")
+        goal.part(trials.space)  # is there anything to search?
         suspects, lacking = scenarios(corpus, min_test=min_test)
         judge = Judge.of(corpus, suspects, choose_tagger(tagger) if suspects else None)
         trials.log = folder.open_log(out, trials.key, force=force)
@@ -82,12 +84,15 @@ def run(
         best = goal.best(ends)
         rows = list(confirmed.values())
         _write(out / "candidates.csv", scores, confirmed, best)
-        figure = pareto(scores, rows, best, goal, scenario=trials.scenario, levels=trials.levels)
+        figure = pareto(
+            scores, trials.tried, rows, best, goal, scenario=trials.scenario, levels=trials.levels
+        )
         for suffix in (".png", ".svg"):
             figures.save(figure, out / f"pareto{suffix}")
         if best is not None:
-            kept = Experiment(corpus, judge, _with(settings, best), runs, EVERY, stages=stages)
-            found, cell = measure(kept, out / _name(best), force=force)
+            tuned = replace(settings, **best._asdict())
+            experiment = Experiment(corpus, judge, tuned, runs, EVERY, stages=stages)
+            found, cell = measure(experiment, out / _name(best), force=force)
     if not quiet:
         console.out.print(HEADING)
         for notice in [*corpus.notices, *(lacking if suspects else [])]:
@@ -144,26 +149,21 @@ def _texts(
     return labelled(frame, **columns, test_share=test_share)  # type: ignore[arg-type]
 
 
-def _with(settings: Settings, best: Candidate) -> Settings:
-    from dataclasses import replace
-
-    return replace(settings, **best._asdict())
-
-
 def _name(best: Candidate) -> str:
-    return "-".join(
-        ["confirmed", *(f"{value:g}" if isinstance(value, float) else str(value) for value in best)]
-    )
+    """A folder for each choice: another goal does not disturb the results of the first."""
+    return f"confirmed-{best.loss:g}x{best.length}-{best.neighbours}-{best.max_size}-{best.weights}"
 
 
 def _unreached(goal: Goal, ends: Scores) -> str:
     """Why nothing was chosen, and what could be."""
-    allowed = [one for one in ends if goal.allows(one)]
-    top = max(allowed, key=ends.__getitem__)
+    top = max(filter(goal.allows, ends), key=ends.__getitem__)
+    limited = goal.max_loss is not None or goal.max_loss_per_word is not None
     return (
         f"keeping {goal.utility:.1%} is out of reach here: the best found keeps {ends[top]:.1%}, "
         f"at a loss of {top.document_loss:,g} a document; lower --target-utility"
-    ) + " or raise the loss allowed" * (goal.max_loss or goal.max_loss_per_word is not None)
+        + " or raise the loss allowed"
+        * limited
+    )
 
 
 def _table(rows: Sequence[Trial], best: Candidate | None) -> Table:

@@ -18,6 +18,7 @@ LEVELS = {"original": "on the texts", FLOORS[0]: "topic alone"}
 
 def pareto(
     scores: Scores,
+    tried: Scores,
     finalists: Sequence[Trial],
     best: Candidate | None,
     goal: Goal,
@@ -27,12 +28,15 @@ def pareto(
 ) -> Figure:
     """All candidates in grey, finalists coloured by the F1 of the strongest attacker.
 
+    `tried` are those measured less often, which did not get to the last rung.
     `levels` are attacks to compare with: on the texts, and by who knows the topic alone.
     """
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    figure = Figure(figsize=(6.4, 5.4), layout="constrained")
     axes = figure.subplots()
     others = [one for one in scores if one not in {trial.candidate for trial in finalists}]
-    _points(axes, [(one.document_loss, scores[one]) for one in others])
+    few = [one for one in tried if one not in scores]
+    _points(axes, [(one.document_loss, tried[one]) for one in few], "#DDDDDD", "tried")
+    _points(axes, [(one.document_loss, scores[one]) for one in others], "#999999", "tried again")
     known = {one: scores[one] for one in others}
     known |= {trial.candidate: trial.utility["nb"] for trial in finalists}
     line = front(known)
@@ -49,6 +53,9 @@ def pareto(
         text = f"ℓ = {best.loss:g}, n = {best.length}, k = {best.neighbours}\n"
         text += f"{best.max_size:,} outputs, {best.weights}"
         axes.annotate(text, (x, y), (12, -12), textcoords="offset points", va="top", fontsize=SMALL)
+    losses = [one.document_loss for one in (*known, *tried)]
+    losses += [] if goal.max_loss is None else [goal.max_loss]
+    axes.set_xlim(min(losses) / 1.2, max(losses) * 1.2)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda loss, _: f"{loss:,g}"))
@@ -64,10 +71,10 @@ def pareto(
     return figure
 
 
-def _points(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
+def _points(axes: Axes, points: Sequence[tuple[float, float]], colour: str, name: str) -> None:
     if points:
         x, y = np.array(points).T
-        axes.scatter(x, y, 18, color="#BBBBBB", label="candidate", zorder=2)
+        axes.scatter(x, y, 18, color=colour, label=name, zorder=2)
 
 
 def _finalists(
@@ -87,11 +94,12 @@ def _finalists(
     )
     figure = axes.get_figure()
     assert figure is not None
-    bar = figure.colorbar(drawn, ax=axes, pad=0.14)
+    bar = figure.colorbar(drawn, ax=axes, location="bottom", aspect=50, pad=0.04)
     bar.set_label(f"F1 of the strongest attacker, {label(scenario)}")
     for name, level in levels.items():
-        bar.ax.axhline(level, color="black", linewidth=1)
-        bar.ax.text(-0.25, level, LEVELS[name], ha="right", va="center", fontsize=SMALL - 1)
+        bar.ax.axvline(level, color="black", linewidth=1.5)
+        side = "left" if level < sum(ends) / len(ends) else "right"
+        bar.ax.text(level, 1.3, LEVELS[name], ha=side, va="bottom", fontsize=SMALL)
 
 
 def _goal(axes: Axes, goal: Goal) -> None:

@@ -28,14 +28,21 @@ from syntf.evaluation.judge import STRONGER, Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.evaluation.paper import FLOORS
 from syntf.evaluation.scenarios import scenarios
-from syntf.evaluation.tuning import Candidate, Space
+from syntf.evaluation.tuning import RUNGS, Candidate, Space
 from syntf.stages import Advance, Stages, silent
 
-DOCUMENTS = (1_000, 2_000, 4_000, 12_000)
+DOCUMENTS = (1_000, 2_000, 4_000, 12_000, 36_000)
 """Documents a rung: the first of a large corpus, or a small corpus several times."""
+MOST_DOCUMENTS = 12_000
+"""Different ones, in the search: enough to compare by."""
+MOST_RUNS = 16
+"""Of a small corpus: its own smallness is the larger error then."""
 
-VARIED = Candidate._fields
+Read = tuple[Sequence[str], Documents]
+"""Inputs, and what texts are over them."""
+
 FINAL = "final"
+"""In the log, in place of a rung."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +68,10 @@ class Trials:
     stages: Stages = silent
     advance: Advance = lambda steps: None
     _built: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
-    _read: list[tuple[Sequence[str], Documents]] = field(
-        default_factory=list, init=False, repr=False
-    )
+    _read: list[Read] = field(default_factory=list, init=False, repr=False)
     log: Log = field(init=False, repr=False)
+    tried: dict[Candidate, float] = field(default_factory=dict, init=False, repr=False)
+    """Scores on the last rung but one."""
 
     @cached_property
     def part(self) -> Labelled:
@@ -88,7 +95,7 @@ class Trials:
     def key(self) -> str:
         """A hash of all that trials must share to be compared."""
         fixed = {name: value for name, value in vars(self.settings).items()
-                 if name not in (*VARIED, "epsilon")}  # fmt: skip
+                 if name not in (*Candidate._fields, "epsilon")}  # fmt: skip
         parts = [__version__, self.corpus.digest, self.min_test, fixed]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
@@ -98,12 +105,13 @@ class Trials:
         every = Space()
         outputs = len(reading(replace(self.settings, max_size=None))[2].outputs)
         sizes = [*(size for size in every.sizes if size < outputs), outputs]
-        return replace(every, sizes=sizes, neighbours=[k for k in every.neighbours if k < sizes[0]])
+        return replace(
+            every, sizes=sizes, neighbours=[k for k in every.neighbours if k <= sizes[0]]
+        )
 
     def utility(self, candidate: Candidate, rung: int) -> float:
         """The share of naive Bayes' F1 that a candidate keeps, on the documents of a rung."""
-        size = min(DOCUMENTS[rung], len(self.part))
-        runs = max(1, DOCUMENTS[rung] // size)
+        size, runs = self._amount(rung)
         cell = {**candidate._asdict(), "rung": rung}
         if not self.log.done(cell):
             anonymizer, documents = self._prepared(candidate)
@@ -112,15 +120,23 @@ class Trials:
             self.log.add({**cell, "run": 0}, [one for part in parts for one in self._bayes(part)])
         self.advance(1)
         (found,) = self.log.found(cell)
-        return fmean(one.quality.f1 for one in found) / self._original(size)
+        kept = fmean(one.quality.f1 for one in found) / self._original(size)
+        if rung == RUNGS - 2:
+            self.tried[candidate] = kept
+        return kept
 
     def confirm(self, candidate: Candidate, runs: int) -> Trial:
-        """A finalist on all documents, by both models, `runs` times; attacked if there is whom."""
+        """A finalist on all documents, by both models; in `runs` of its runs it is attacked too.
+
+        Never fewer runs than the last rung has, and none of those.
+        """
         cell = {**candidate._asdict(), "rung": FINAL}
-        for run in sorted(set(range(runs)) - self.log.done(cell)):
+        every = range(max(runs, self._amount(-1)[1]))
+        for run in sorted({*every} - self.log.done(cell)):
             anonymizer, documents = self._prepared(candidate)
             counts = anonymizer.draw(documents)
-            found = self.judge.counts(counts, anonymizer.vocabulary.outputs, STRONGER, run)
+            names = STRONGER if run < runs else ()
+            found = self.judge.counts(counts, anonymizer.vocabulary.outputs, names, run)
             self.log.add({**cell, "run": run}, found)
         self.advance(1)
         scores = _means(one for run in self.log.found(cell) for one in run)
@@ -151,6 +167,11 @@ class Trials:
              if (scenario, name) == (self.scenario, FLOORS[0])), default=None,
         )}  # fmt: skip
         return {name: score for name, score in found.items() if score is not None}
+
+    def _amount(self, rung: int) -> tuple[int, int]:
+        """The documents of a rung, and how often they are drawn for."""
+        size = min(DOCUMENTS[rung], MOST_DOCUMENTS, len(self.part))
+        return size, min(MOST_RUNS, max(1, DOCUMENTS[rung] // size))
 
     def _original(self, size: int) -> float:
         cell = {"method": "original", "documents": size, "rung": 0}

@@ -4,23 +4,29 @@ Three facts make the search short. A document loses the loss per word times its 
 budget for both one gives the other. More loss never harms, so the best utility under a budget
 grows with the budget, and the least budget for a utility is found by bisection. And what is bad
 on few documents is bad on many, so under one budget candidates are halved again and again, the
-better ones being measured on twice as many documents.
+better ones, and others a step from the best, being measured on twice as many documents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor, sqrt
+from math import floor, log, sqrt
 from typing import Any, NamedTuple
 
 from scipy.stats.qmc import Halton
 
 from syntf.errors import SyntfError
 
-RUNGS = 4
-"""How often candidates are measured and halved; the last rung has most documents."""
+RUNGS = 5
+"""How often candidates are measured and halved; the last rung has most documents.
+
+A score there is of draws that nothing was selected by: the best of many is too good by chance.
+"""
 
 FIRST, LATER = 32, 16
 """Candidates under the first budget, and under the others, which learn from those before."""
+
+NEAR = 7
+"""Candidates that are a step from another, at most: those from the best join two of the rungs."""
 
 CLOSE = 1.06
 """Bisection ends when the budget that suffices is within this factor of one that does not."""
@@ -84,34 +90,30 @@ class Space:
         return list(dict.fromkeys(made))[:count]
 
     def near(self, known: Candidate, budget: float) -> list[Candidate]:
-        """The candidate that is most like a known one but spends a budget, and its neighbours."""
-        spent = self.spent(budget)
-        if not spent:
-            return []
-        losses = list(spent)
-        loss = min(losses, key=lambda each: abs(each - known.loss))
-        axes = {"neighbours": self.neighbours, "loss": losses, "max_size": self.sizes,
-                "weights": self.weights}  # fmt: skip
-        like = known._replace(loss=loss)
-        found = [like]
-        for name, axis in axes.items():
-            place = axis.index(getattr(like, name))
-            step: dict[str, Any]
-            for other in axis[max(0, place - 1) : place + 2]:
-                step = {name: other}
-                found.append(like._replace(**step))
-        return list(dict.fromkeys(one._replace(length=spent[one.loss]) for one in found))
+        """The candidate that is most like a known one but spends a budget, and its neighbours.
 
-    def within(self, most: float | None) -> "Space":
-        """The part of it with at most this loss per word."""
-        if most is None or most >= max(self.losses):
-            return self
-        if most < min(self.losses):
-            raise SyntfError(
-                f"a loss of {most:g} a word keeps nothing: the least that is tried is "
-                f"{min(self.losses):g}"
-            )
-        return replace(self, losses=[*(loss for loss in self.losses if loss < most), most])
+        With more outputs or fewer neighbours goes as much loss as keeps the chance of a good
+        word: k·e^ℓ to M stays what it was, as far as the losses allow.
+        """
+        losses = list(spent := self.spent(budget))
+        if not losses:
+            return []
+
+        def spending(one: Candidate, odds: float) -> Candidate:
+            wanted = known.loss + log(odds)
+            loss = min(losses, key=lambda each: abs(each - wanted))
+            return one._replace(loss=loss, length=spent[loss])
+
+        like = spending(known, 1.0)
+        found = [like]
+        for k in _beside(self.neighbours, like.neighbours):
+            found.append(spending(like._replace(neighbours=k), like.neighbours / k))
+        for size in _beside(self.sizes, like.max_size):
+            found.append(spending(like._replace(max_size=size), size / like.max_size))
+        for loss in _beside(losses, like.loss):
+            found.append(like._replace(loss=loss, length=spent[loss]))
+        found += [like._replace(weights=each) for each in self.weights if each != like.weights]
+        return found
 
 
 @dataclass(frozen=True)
@@ -139,11 +141,8 @@ class Goal:
     max_loss_per_word: float | None = None
 
     def __post_init__(self) -> None:
-        given = {
-            "utility": self.utility,
-            "loss": self.max_loss,
-            "loss a word": self.max_loss_per_word,
-        }
+        limits = {"loss": self.max_loss, "loss a word": self.max_loss_per_word}
+        given = {"utility": self.utility, **limits}
         if all(value is None for value in given.values()):
             raise SyntfError(
                 "name a goal: --target-utility, --max-loss, --max-loss-per-word, or several"
@@ -163,6 +162,24 @@ class Goal:
             (candidate.loss, self.max_loss_per_word),
         )
         return all(most is None or value <= most + 1e-9 for value, most in pairs)
+
+    def part(self, space: Space) -> tuple[Space, float]:
+        """The part of a space that it leaves to search, and the largest budget."""
+        losses, word = space.losses, self.max_loss_per_word
+        if word is not None and word < min(losses):
+            raise SyntfError(
+                f"a loss of {word:g} a word keeps nothing: the least that is tried is "
+                f"{min(losses):g}"
+            )
+        if word is not None and word < max(losses):
+            space = replace(space, losses=[*(loss for loss in losses if loss < word), word])
+        least, most = space.budgets
+        if self.max_loss is not None and self.max_loss < least:
+            raise SyntfError(
+                f"a loss of {self.max_loss:g} a document keeps nothing: the least that is tried "
+                f"is {least:g}, {space.lengths[0]} words at {min(losses):g}"
+            )
+        return space, min(most, self.max_loss or most)
 
     def best(self, scores: Scores) -> Candidate | None:
         """Of the candidates measured the one to take; None if the utility is out of reach."""
@@ -187,14 +204,8 @@ def search(goal: Goal, space: Space, measure: Measure) -> dict[Candidate, float]
 
     It depends on what is measured alone: where that is remembered, it goes on where it was.
     """
-    space = space.within(goal.max_loss_per_word)
+    space, limit = goal.part(space)
     least, most = space.budgets
-    if goal.max_loss is not None and goal.max_loss < least:
-        raise SyntfError(
-            f"a loss of {goal.max_loss:g} a document keeps nothing: the least that is tried is "
-            f"{least:g}, {space.lengths[0]} words at {min(space.losses):g}"
-        )
-    limit = min(most, goal.max_loss or most)
     scores: dict[Candidate, float] = {}
 
     def best_under(budget: float) -> float:
@@ -222,8 +233,7 @@ def finalists(
 ) -> dict[Candidate, float]:
     """The best candidate, and those beside it on the front, scored by more runs each.
 
-    The best of many scores is too good by chance. If it does not stand, candidates of a higher
-    loss follow until one does.
+    If the best does not stand, candidates of a higher loss follow until one does.
     """
     line = front(scores)
     best = goal.best(scores)
@@ -243,12 +253,16 @@ def longest(space: Space) -> int:
     budgets, ratio = 1, most / least
     while ratio > CLOSE:
         budgets, ratio = budgets + 1, sqrt(ratio)
-    halved = sum(1 / 2**rung for rung in range(RUNGS))
-    return round(halved * (FIRST + LATER * (budgets - 1)))
+    halved = [size >> rung for rung in range(RUNGS) for size in [FIRST] + [LATER] * (budgets - 1)]
+    return sum(halved) + NEAR * 2 * budgets
 
 
 def _halved(space: Space, budget: float, known: Scores, measure: Measure) -> dict[Candidate, float]:
-    """The candidates under a budget that are left on the last rung."""
+    """The candidates under a budget that are left on the last rung.
+
+    On the second and third rung the steps from the best one join those that are left: halving
+    finds the region, steps find the place.
+    """
     heirs: list[Candidate] = []
     if known:
         closest = min(front(known), key=lambda one: abs(one.document_loss - budget))
@@ -257,7 +271,15 @@ def _halved(space: Space, budget: float, known: Scores, measure: Measure) -> dic
     field = list(dict.fromkeys([*heirs[: count // 2], *space.design(budget, count)]))[:count]
     scores: dict[Candidate, float] = {}
     for rung in range(RUNGS):
-        keep = len(field) if rung == 0 else max(1, len(field) // 2)
-        field = sorted(field, key=lambda one: -scores.get(one, 0.0))[:keep]
+        if rung:
+            field = sorted(field, key=scores.__getitem__, reverse=True)
+            steps = space.near(field[0], budget) if rung < 3 else []
+            field = list(dict.fromkeys([*field[: max(1, count >> rung)], *steps]))
         scores = {one: measure(one, rung) for one in field}
     return scores
+
+
+def _beside(axis: Sequence[Any], value: Any) -> list[Any]:
+    """The values before and after this one."""
+    place = axis.index(value)
+    return [*axis[max(0, place - 1) : place], *axis[place + 1 : place + 2]]
