@@ -19,6 +19,7 @@ from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import app as cli
 from syntf.errors import TableError
+from syntf.presets import PRESETS
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt"]
 SUPPLIED = "Public on the word of whoever made this release: vocabulary."
@@ -157,7 +158,8 @@ def test_help_of_every_command_fits_88_columns(capsys, monkeypatch, command, opt
 def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
-        "coverage", "vocabulary", "vocabulary build", "vocabulary show",
+        "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
+        "tune", "frontier",
     }  # fmt: skip
 
 
@@ -210,14 +212,16 @@ def test_the_example_from_start_to_end(default_synthetic, tmp_path):
     found = counts(tmp_path / "release")
     terms = (tmp_path / "release" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
     assert found.shape == (320, len(terms))
-    assert len(set(terms)) == len(terms) >= 5_000
-    assert (found.sum(axis=1) == 150).all()
+    assert len(set(terms)) == len(terms) == 3_500
+    assert (found.sum(axis=1) == PRESETS["default"]["length"]).all()
     kept = documents(tmp_path / "release")
     assert kept.columns == ["document", "topic", "author"]
     assert kept["document"].to_list() == list(range(320))
     assert kept.select("topic", "author").equals(corpus.select("topic", "author"))
     promised = guarantee(tmp_path / "release")
-    assert (promised["epsilon"], promised["length"], promised["private"]) == (47.5, 150, True)
+    assert promised["private"] is True
+    assert promised["loss_per_word"]["tight"] == pytest.approx(PRESETS["default"]["loss"])
+    assert promised["loss_per_word"]["tight"] <= PRESETS["default"]["loss"]
     assert promised["loss_per_word"]["tight"] == default_synthetic.guarantee_.loss_per_word.tight
     assert f"{promised['loss_per_word']['tight']:.4f}" in done.stdout
     assert shown(promised["loss_per_document"], 2) in done.stdout
@@ -472,8 +476,8 @@ def test_morphology_decides_what_a_word_form_counts_as(place, syntf):
     (place / "texts.csv").write_text("text\nMice mice\n")
     share = {}
     for form in ("lemma", "lower", "orth"):
-        syntf(*anonymize("--morphology", form, "--spelling", 0, "--epsilon", 150,
-                         "--length", 600, out=form))  # fmt: skip
+        syntf(*anonymize("--preset", "paper", "--morphology", form, "--spelling", 0,
+                         "--epsilon", 150, "--length", 600, out=form))  # fmt: skip
         assert guarantee(form)["morphology"] == form
         share[form] = counts(form).toarray()[0, 0] / 600
     assert share["lemma"] > 0.98
@@ -490,7 +494,8 @@ def test_tfidf_weighs_and_a_fitted_idf_is_marked(place, syntf):
         "fitted": ["--weights", "tfidf", "--idf", "fitted"],
         "unused": ["--idf", "fitted"],
     }.items():
-        syntf(*anonymize(*options, "--spelling", 0, "--epsilon", 150, "--length", 3000, out=name))
+        syntf(*anonymize("--preset", "paper", *options, "--spelling", 0, "--epsilon", 150,
+                         "--length", 3000, out=name))  # fmt: skip
         column = WORDS.index("train")
         share[name] = counts(name).toarray()[0, column] / 3000
         assert guarantee(name)["provenance"]["idf"] == ("fitted" if name == "fitted" else "public")
@@ -835,7 +840,7 @@ def shares(out):
 
 
 def test_explain_prints_the_chances_of_the_mechanism(place, capsys, monkeypatch):
-    options = ["--vocabulary", "terms.txt", "--epsilon", 20, "--top", 4]
+    options = ["--vocabulary", "terms.txt", "--epsilon", 20, "--top", 4, "--preset", "paper"]
     code, out, err = call(capsys, monkeypatch, "explain", "Trains", *options)
     assert (code, err) == (0, "")
     made = Anonymizer.build(Settings(vocabulary=WORDS, epsilon=20.0))
@@ -869,7 +874,7 @@ def test_explain_shows_the_neighbours_and_what_is_left_to_all_others(
 
 def test_explain_compares_every_two_words(place, syntf):
     out = syntf("explain", "cat", "dog", "music", "cat", "--vocabulary", "terms.txt",
-                "--epsilon", 20)  # fmt: skip
+                "--preset", "paper", "--epsilon", 20)  # fmt: skip
     made = Anonymizer.build(Settings(vocabulary=WORDS, epsilon=20.0))
     rows = {w: made.mechanism.weights(WORDS.index(w)) / made.mechanism.total for w in WORDS[:5]}
     for one, other in (("cat", "dog"), ("cat", "music"), ("dog", "music")):
@@ -931,7 +936,7 @@ def test_explain_of_a_word_that_is_no_output_says_never(default_synthetic, syntf
 
 def test_bounds_prints_the_losses_of_the_formulas(place, syntf):
     options = ["--epsilon", 10, "--length", 20, "--documents", 7, "--vocabulary", "terms.txt"]
-    out = syntf("bounds", *options)
+    out = syntf("bounds", "--preset", "paper", *options)
     tight = Anonymizer.build(Settings(vocabulary=WORDS, epsilon=10.0)).mechanism.loss
     assert "ε = 10, 30 inputs, 30 outputs" in out
     assert "per word document of 20 author of 7 documents" in out
@@ -1014,11 +1019,12 @@ def test_neighbours_are_kept_for_every_loss(place, empty_cache, syntf):
 
 
 def test_measurements_are_kept_shown_and_forgotten(place, empty_cache, syntf):
+    paper = ["--preset", "paper"]
     assert syntf("cache", "path") == str(empty_cache)
     assert syntf("cache", "clear").startswith("Forgot 0 measurement")
-    syntf(*anonymize("--epsilon", 3))
-    syntf(*anonymize("--epsilon", 3, "--force", "--length", 3))
-    syntf(*anonymize("--epsilon", 4, "--force"))
+    syntf(*anonymize(*paper, "--epsilon", 3))
+    syntf(*anonymize(*paper, "--epsilon", 3, "--force", "--length", 3))
+    syntf(*anonymize(*paper, "--epsilon", 4, "--force"))
     assert len(list(empty_cache.iterdir())) == 2
     (empty_cache / "mine.npz").write_bytes(b"")
     assert syntf("cache", "clear").startswith("Forgot 2 measurement")

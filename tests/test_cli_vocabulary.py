@@ -323,7 +323,9 @@ COUNTED = [
 def test_coverage_is_what_was_counted_by_hand(syntf, place):
     syntf(*build())
     pl.DataFrame({"text": COUNTED}).write_csv("counted.csv")
-    assert table(syntf("coverage", "counted.csv", "--vocabulary", "terms.txt")) == [
+    assert table(
+        syntf("coverage", "counted.csv", "--vocabulary", "terms.txt", "--preset", "paper")
+    ) == [
         "documents 4",
         "without a known word 2 50.0%",
         "tokens 12",

@@ -9,6 +9,7 @@ import pytest
 
 from syntf import bounds
 from syntf.arithmetic import shown
+from syntf.presets import PRESETS
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -24,7 +25,7 @@ def test_the_ten_lines_of_python_run_on_the_example(readme, capsys):
         rows = list(csv.DictReader(file))
     names = {"texts": [row["text"] for row in rows], "topics": [row["topic"] for row in rows]}
     exec(code, names)
-    assert names["counts"].shape == (320, 10_000)
+    assert names["counts"].shape == (320, PRESETS["default"]["max_size"])
     assert names["analyst"].score(names["counts"], names["topics"]) > 0.5
     assert len(capsys.readouterr().out.split()) == 2
 
@@ -36,6 +37,7 @@ def test_the_table_of_losses_is_that_of_the_default(readme, default_synthetic):
         ("improved (ε + ln η)", losses.improved),
         ("tight, promised", losses.tight),
     ):
-        document, author = bounds.document_loss(loss, 150), bounds.author_loss(loss, 150, 50)
+        length = PRESETS["default"]["length"]
+        document, author = bounds.document_loss(loss, length), bounds.author_loss(loss, length, 50)
         figures = [shown(loss, 4), shown(document, 2), shown(author, 2)]
         assert " | ".join([name, *figures]) in readme.replace("*", "")

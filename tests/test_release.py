@@ -35,6 +35,7 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         synsets=False,
         analyzer="fast",
         weights="tf",
+        draws="independent",
         vocabulary_size=4,
         input_size=4,
         loss_per_word=Losses(standard=2.5, improved=2.0, tight=loss),

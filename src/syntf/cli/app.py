@@ -481,7 +481,7 @@ def example(file: Path, force: bool) -> None:
 @app.command()
 @click.argument("input", type=FILE)
 @click.option("--text", default="text", show_default=True, help="The column with the texts.")
-@parameters("neighbours", "morphology", "analyzer", "vocabulary", "vectors", "numbers")
+@parameters("preset", "neighbours", "morphology", "analyzer", "vocabulary", "vectors", "numbers")
 def coverage(input: Path, text: str, **chosen: Any) -> None:
     """How much of the texts in INPUT is known: for their owner, never for a release.
 
