@@ -34,10 +34,12 @@ from syntf.rating import WordRating
 from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
 from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
+from syntf.topicality import topical_weights
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
 
-Weighting = Literal["tf", "tfidf"]
+Weighting = Literal["tf", "tfidf", "topical"]
+Draws = Literal["independent", "systematic"]
 
 BATCH = 1 << 15
 """Documents drawn for at once: bounds memory, whatever the number of documents."""
@@ -58,11 +60,14 @@ class Settings:
     analyzer : ``fast``, or ``spacy:MODEL`` for an installed spaCy pipeline.
     stop_words : terms to leave out; None for the analyzer's own public list.
     numbers : keep numbers.
-    weights : ``tf`` or ``tfidf``, how θ weighs a document's terms.
+    weights : ``tf``, ``tfidf`` or ``topical`` (:mod:`syntf.topicality`), how θ weighs terms.
+    draws : ``independent`` draws from θ, as in the paper, or ``systematic`` ones, which spread
+        over all of θ and keep more of the document at the same loss.
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
         them (counts, or shares below 1), and the `max_size` found most often.
+    max_size : of any other vocabulary, take the outputs whose vectors stand first: frequent words.
     synsets : extend the vocabulary by the synonyms of its terms in WordNet.
     vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.WordVectors`,
         gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
@@ -78,6 +83,7 @@ class Settings:
     stop_words: Set[str] | None = None
     numbers: bool = False
     weights: Weighting = "tf"
+    draws: Draws = "independent"
     idf: Provenance = "public"
     vocabulary: str | PathLike[str] | Sequence[str] | None = None
     fit_vocabulary: bool = False
@@ -116,8 +122,10 @@ class Settings:
                 raise SyntfError(f"{name} must be a whole number, at least 1, not {value!r}")
         if self.length > 1 << 20:
             raise SyntfError(f"length must be at most {1 << 20}, not {self.length}")
-        if self.weights not in get_args(Weighting):
-            raise SyntfError(f"weights must be tf or tfidf, not {self.weights!r}")
+        for name, kinds in (("weights", Weighting), ("draws", Draws)):
+            if getattr(self, name) not in get_args(kinds):
+                choices = " or ".join(get_args(kinds))
+                raise SyntfError(f"{name} must be {choices}, not {getattr(self, name)!r}")
         if not re.fullmatch(f"{Analyzer.name}|{PREFIX}.+", str(self.analyzer)):
             raise SyntfError(f"analyzer must be fast or {PREFIX}MODEL, not {self.analyzer!r}")
         if self.idf not in get_args(Provenance):
@@ -169,17 +177,11 @@ class Anonymizer:
         *,
         source: entropy.Source = entropy.system,
         stages: Stages = silent,
+        rating: WordRating | None = None,
     ) -> "Anonymizer":
-        """The same, once :func:`reading` has found how texts are read."""
-        rating = WordRating(
-            vocabulary.inputs,
-            vectors.matrix[np.asarray(vocabulary.input_rows)],
-            vocabulary.outputs,
-            vectors.matrix[np.asarray(vocabulary.output_rows)],
-            spelling=settings.spelling,
-        )
+        """The same, once :func:`reading` has found how texts are read; `rating` if it is known."""
         mechanism = mechanisms.build(
-            rating,
+            rating or rated(settings, vectors, vocabulary),
             epsilon=settings.epsilon,
             loss=settings.loss,
             neighbours=settings.neighbours,
@@ -188,6 +190,9 @@ class Anonymizer:
         made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
+        elif settings.weights == "topical":
+            rows = np.asarray(vocabulary.input_rows)
+            made.weights = np.append(topical_weights(vectors)[rows], 1.0)
         return made
 
     def __getstate__(self) -> dict[str, Any]:
@@ -213,7 +218,8 @@ class Anonymizer:
         with stages("drawing words", len(documents) * self.settings.length) as advance:
             return synthesize(
                 documents, self.mechanism, length=self.settings.length,
-                weights=self.weights, source=self.source, progress=advance,
+                weights=self.weights, systematic=self.settings.draws == "systematic",
+                source=self.source, progress=advance,
             )  # fmt: skip
 
     def guarantee(self, *, kept_columns: Sequence[str] = (), shuffled: bool = False) -> Guarantee:
@@ -237,6 +243,7 @@ class Anonymizer:
             synsets=bool(settings.synsets),
             analyzer=self.analyzer.name,
             weights=settings.weights,
+            draws=settings.draws,
             vocabulary_size=size,
             input_size=len(self.vocabulary.inputs),
             loss_per_word=Losses(
@@ -310,6 +317,17 @@ def reading(
     return analyzer, vectors, vocabulary
 
 
+def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
+    """How well words stand for each other: the same for every ε, loss, length and k."""
+    return WordRating(
+        vocabulary.inputs,
+        vectors.matrix[np.asarray(vocabulary.input_rows)],
+        vocabulary.outputs,
+        vectors.matrix[np.asarray(vocabulary.output_rows)],
+        spelling=settings.spelling,
+    )
+
+
 def _analyzer(settings: Settings) -> Analysis[Any]:
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
@@ -352,10 +370,12 @@ def _vocabulary(
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
         )  # fmt: skip
     if settings.vocabulary is None:
-        return Vocabulary.default(vectors)
-    if isinstance(settings.vocabulary, str | PathLike):
-        return Vocabulary.read(
+        made = Vocabulary.default(vectors)
+    elif isinstance(settings.vocabulary, str | PathLike):
+        made = Vocabulary.read(
             settings.vocabulary, vectors,
             morphology=settings.morphology, released=released, texts=texts,
         )  # fmt: skip
-    return Vocabulary.given(settings.vocabulary, vectors)
+    else:
+        made = Vocabulary.given(settings.vocabulary, vectors)
+    return made.most_frequent(settings.max_size)

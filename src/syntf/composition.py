@@ -57,25 +57,38 @@ def draw_terms(
     length: int,
     source: entropy.Source,
     weights: NDArray[np.float64] | None = None,
+    *,
+    systematic: bool = False,
 ) -> NDArray[np.int32]:
     """`length` terms of each document, drawn from its θ: an array (documents, length).
 
-    With `weights`, one a term, θ is that of the weighted counts. Reads eight bytes a
-    draw, whatever the documents are, and a document's terms depend on it alone.
+    With `weights`, one a term, θ is that of the weighted counts. Draws are independent, or
+    `systematic`: at `length` equal steps through θ from a random first one, so that each term
+    comes as often as its share of θ says, up to one time. Reads eight bytes a draw, or a
+    document, whatever the documents are, and a document's terms depend on it alone.
     """
     count = len(documents)
-    draws = entropy.integers(source, count * length, 53).reshape(count, length) * 2.0**-53
+    draws = entropy.integers(source, count * (1 if systematic else length), 53) * 2.0**-53
+    if systematic:
+        draws = (np.arange(length) + draws.reshape(count, 1)) / length
+    draws = draws.reshape(count, length)
     first, last = documents.starts[:-1, None], documents.starts[1:, None] - 1
     if weights is None:
         places = first + (draws * (last - first + 1)).astype(np.int64)
     else:
         # In whole units, so that no document's sum depends on those before it.
-        units = np.rint(weights * 2.0**20).astype(np.int64)
+        units = np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
         upto = np.concatenate([[0], np.cumsum(units[documents.terms])])
         low, high = upto[first], upto[last + 1]
         points = low + (draws * (high - low)).astype(np.int64)
         places = np.searchsorted(upto, points, side="right") - 1
     return documents.terms[np.clip(places, first, last)]
+
+
+def beginning(documents: Documents, count: int) -> Documents:
+    """The first `count` documents."""
+    starts = documents.starts[: count + 1]
+    return Documents(starts, documents.terms[: starts[-1]])
 
 
 def repeated(documents: Documents, times: int) -> Documents:

@@ -40,6 +40,7 @@ class Guarantee:
     synsets: bool
     analyzer: str
     weights: str
+    draws: str
     vocabulary_size: int
     input_size: int
     loss_per_word: Losses

@@ -22,6 +22,7 @@ def synthesize(
     *,
     length: int,
     weights: NDArray[np.float64] | None = None,
+    systematic: bool = False,
     source: entropy.Source = entropy.system,
     progress: Callable[[int], None] | None = None,
 ) -> csr_matrix:
@@ -29,7 +30,7 @@ def synthesize(
 
     All draws are made in one call of ``mechanism.sample``, which may group them by term.
     """
-    drawn = draw_terms(documents, length, source, weights)
+    drawn = draw_terms(documents, length, source, weights, systematic=systematic)
     words = mechanism.sample(drawn, source=source, progress=progress)
     counts = csr_matrix(
         (

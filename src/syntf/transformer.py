@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf import entropy
 from syntf.analysis import Morphology
-from syntf.anonymizer import Anonymizer, Settings, Weighting
+from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.presets import settings
 from syntf.vocabulary import Provenance
 
 
@@ -44,7 +45,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         the spaCy pipeline.
     numbers : bool, default=False
         Whether to keep numbers.
-    weights : {'tf', 'tfidf'}, default='tf'
+    weights : {'tf', 'tfidf', 'topical'}, default='tf'
     idf : {'public', 'fitted'}, default='public'
         For ``weights='tfidf'``.
     vocabulary : path or sequence of str, optional
@@ -59,7 +60,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         For a fitted vocabulary: how many texts a term must and may be in, as a number of
         texts (int) or a share of them (float).
     max_size : int, optional
-        For a fitted vocabulary: how many terms to take, those in the most texts first.
+        How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
+        of any other, those whose vectors stand first, as frequent words do.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
     vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
@@ -93,16 +95,18 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        epsilon: float = 47.5,
+        preset: str = "default",
+        epsilon: float | None = None,
         loss: float | None = None,
         neighbours: int | None = None,
-        length: int = 150,
+        length: int | None = None,
         spelling: float = 0.3,
         morphology: Morphology = "lemma",
         analyzer: str = "fast",
         stop_words: Set[str] | None = None,
         numbers: bool = False,
-        weights: Weighting = "tf",
+        weights: Weighting | None = None,
+        draws: Draws | None = None,
         idf: Provenance = "public",
         vocabulary: str | PathLike[str] | Sequence[str] | None = None,
         fit_vocabulary: bool = False,
@@ -113,6 +117,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vectors: Any = None,
         source: entropy.Source | None = None,
     ) -> None:
+        self.preset = preset
         self.epsilon = epsilon
         self.loss = loss
         self.neighbours = neighbours
@@ -123,6 +128,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.stop_words = stop_words
         self.numbers = numbers
         self.weights = weights
+        self.draws = draws
         self.idf = idf
         self.vocabulary = vocabulary
         self.fit_vocabulary = fit_vocabulary
@@ -139,7 +145,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self.get_params(deep=False)
         del chosen["source"]
         source = entropy.system if self.source is None else self.source
-        anonymizer = Anonymizer.build(Settings(**chosen), texts, source=source)
+        anonymizer = Anonymizer.build(settings(**chosen), texts, source=source)
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 

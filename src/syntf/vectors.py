@@ -41,9 +41,10 @@ class WordVectors:
         self.words = words
         self.matrix = matrix
         self.notes = list(notes)
+        self.is_embedded = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"words": self.words, "matrix": self.matrix, "notes": self.notes}
+        return {name: value for name, value in vars(self).items() if name != "_row"}
 
     @cached_property
     def _row(self) -> dict[str, int]:
@@ -67,7 +68,9 @@ class WordVectors:
         """The public table that comes with the package, made from GloVe; memory-mapped."""
         data = files("syntf").joinpath("data")
         words = data.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
-        return cls(words, np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
+        made = cls(words, np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
+        made.is_embedded = True
+        return made
 
     @classmethod
     def quantize(cls, words: Sequence[str], matrix: Any) -> Self:

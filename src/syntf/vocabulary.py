@@ -130,6 +130,23 @@ class Vocabulary:
         terms.sort(key=lambda word: (-documents[word], word))
         return cls.given(sorted(terms[:max_size]), vectors, provenance="fitted")
 
+    def most_frequent(self, size: int | None) -> "Vocabulary":
+        """The `size` outputs whose vectors stand first, in the order they were given in.
+
+        Files of word vectors list frequent words first, so it takes no text to find these: a
+        vocabulary stays as public as it was. Inputs that are the outputs stay so.
+        """
+        if size is None or size >= len(self.outputs):
+            return self
+        first = sorted(range(len(self.outputs)), key=self.output_rows.__getitem__)[:size]
+        outputs, rows = (
+            [column[place] for place in sorted(first)]
+            for column in (self.outputs, self.output_rows)
+        )
+        made = replace(self, outputs=outputs, output_rows=rows)
+        shared = self.inputs is self.outputs
+        return replace(made, inputs=outputs, input_rows=rows) if shared else made
+
     def with_every_input(self, vectors: WordVectors) -> "Vocabulary":
         """Every word with a vector as input, and after them the outputs that are none of these.
 

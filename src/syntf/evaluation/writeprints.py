@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf.analysis import english_stop_words, listed
 from syntf.errors import SyntfError
-from syntf.evaluation.tagging import Tagger, default_tagger
+from syntf.evaluation.tagging import Tagger, default_tagger, tag_all
 
 Marks = Literal["alone", "all"]
 Counts = Mapping[Any, float]
@@ -45,9 +45,8 @@ LONG = 2_000
 """Characters from which on a line is stripped token by token: replacing is quadratic in them."""
 
 _DIGITS = frozenset(string.digits)
-_BIGRAMS, _TRIGRAMS = (
-    frozenset(map("".join, product(string.ascii_lowercase, repeat=n))) for n in (2, 3)
-)
+_BIGRAMS = frozenset(map("".join, product(string.ascii_lowercase, repeat=2)))
+_TRIGRAMS = frozenset(map("".join, product(string.ascii_lowercase, repeat=3)))
 
 _words = re.compile("[^ \t\n\x0b\f\r]+").findall
 _TOKEN = re.compile("[\\S\x85\xa0\u2007\u202f]+")  # \s, less what is no blank to Java
@@ -125,11 +124,8 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """``class:event`` for each column, just ``class`` where that is a single number."""
         check_is_fitted(self, "vocabulary_")
-        names = [
-            f"{name}:{event}" if event != "" else name
-            for name, events in self.vocabulary_.items()
-            for event in events
-        ]
+        both = ((name, event) for name, events in self.vocabulary_.items() for event in events)
+        names = [name if event == "" else f"{name}:{event}" for name, event in both]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -140,9 +136,7 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _measured(self, texts: Sequence[str]) -> Iterator[dict[str, Counts]]:
-        many = getattr(self.tagger_, "many", None)
-        tagged = many(texts) if many else map(self.tagger_, texts)
-        for text, tags in zip(texts, tagged, strict=True):
+        for text, tags in zip(texts, tag_all(self.tagger_, texts), strict=True):
             yield measure(text, tags, self.marks)
 
 
@@ -276,7 +270,7 @@ def _matrix(
     measured: Iterable[dict[str, Counts]], columns: Mapping[str, dict[Any, int]], *, learn: bool
 ) -> csr_matrix:
     """A row for each text: of the events that have columns, or of all, to `learn` these."""
-    starts, indices, values = array("q", [0]), array("q"), array("d")
+    starts, indices, values = array("q", [0]), array("i"), array("d")
     for classes in measured:
         for name, counts in classes.items():
             known = columns[name]

@@ -1,0 +1,198 @@
+"""`syntf tune`: parameters for a goal, found on texts with labels, and the command to run."""
+
+import csv
+import shlex
+from collections.abc import Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from syntf import figures, readers
+from syntf.anonymizer import Settings
+from syntf.arithmetic import shown
+from syntf.cli import console
+from syntf.cli.evaluate import HEADING, choose_tagger, comparison, measure
+from syntf.errors import SyntfError
+from syntf.evaluation import folder
+from syntf.evaluation.corpus import Labelled, labelled
+from syntf.evaluation.experiment import Experiment
+from syntf.evaluation.judge import EVERY, Judge
+from syntf.evaluation.newsgroups import newsgroups
+from syntf.evaluation.pareto import pareto
+from syntf.evaluation.scenarios import scenarios
+from syntf.evaluation.trials import Trial, Trials
+from syntf.evaluation.tuning import Candidate, Goal, Scores, finalists, longest, search
+
+COSTS = (
+    "These parameters were chosen by looking at the texts, which tells of them in a way that no "
+    "loss covers. Where that matters, tune on public texts like yours: --stand-in."
+)
+FREE = (
+    "Chosen on public texts: the choice tells nothing of yours, which were not read. What it "
+    "keeps on yours may differ; syntf evaluate measures it, for your eyes."
+)
+RUNG_RUNS = 5
+"""Runs of a finalist, at most: the confirmation on the test half has all that are asked for."""
+
+
+def run(
+    input: Path,
+    out: Path,
+    *,
+    text: str,
+    label: str | None,
+    author: str | None,
+    target_utility: float | None,
+    max_loss: float | None,
+    max_loss_per_word: float | None,
+    stand_in: str | None,
+    data_home: Path | None,
+    split: str | None,
+    test_share: float,
+    min_test: int,
+    runs: int,
+    tagger: str | None,
+    force: bool,
+    quiet: bool,
+    settings: Settings,
+) -> None:
+    goal = Goal(target_utility, max_loss, max_loss_per_word)
+    columns = {"text": text, "label": label, "author": author, "split": split}
+    with console.progress(quiet) as stages:
+        corpus = _texts(input, stand_in, data_home, columns, test_share)
+        trials = Trials(corpus, settings, min_test, stages)
+        if trials.judge.unlabelled:
+            raise SyntfError(f"there is nothing to tune by: {trials.judge.unlabelled}")
+        suspects, lacking = scenarios(corpus, min_test=min_test)
+        judge = Judge.of(corpus, suspects, choose_tagger(tagger) if suspects else None)
+        trials.log = folder.open_log(out, trials.key, force=force)
+        with console.resumable():
+            with stages("tuning", longest(trials.space)) as trials.advance:
+                scores = search(goal, trials.space, trials.utility)
+            confirmed: dict[Candidate, Trial] = {}
+
+            def confirm(candidate: Candidate) -> float:
+                confirmed[candidate] = trials.confirm(candidate, min(runs, RUNG_RUNS))
+                return confirmed[candidate].utility["nb"]
+
+            with stages("finalists", 5) as trials.advance:
+                ends = finalists(goal, scores, confirm)
+        best = goal.best(ends)
+        rows = list(confirmed.values())
+        _write(out / "candidates.csv", scores, confirmed, best)
+        figure = pareto(scores, rows, best, goal, scenario=trials.scenario, levels=trials.levels)
+        for suffix in (".png", ".svg"):
+            figures.save(figure, out / f"pareto{suffix}")
+        if best is not None:
+            kept = Experiment(corpus, judge, _with(settings, best), runs, EVERY, stages=stages)
+            found, cell = measure(kept, out / _name(best), force=force)
+    if not quiet:
+        console.out.print(HEADING)
+        for notice in [*corpus.notices, *(lacking if suspects else [])]:
+            console.out.print(f"[yellow]![/] {escape(notice)}")
+        console.out.print(_table(rows, best))
+    if best is None:
+        raise SyntfError(_unreached(goal, ends))
+    if not quiet:
+        console.out.print("\nThe chosen one on the test half, which nothing was chosen by:")
+        console.out.print(comparison(found, cell))
+        console.out.print(f"[yellow]![/] {FREE if stand_in else COSTS}")
+        loss = found.loss(cell) or 0.0
+        console.out.print(
+            f"loss {shown(loss, 4)} a word, {shown(loss * best.length, 2)} a document. To run:\n"
+        )
+        console.out.print(escape(command(input, text, settings, best)), soft_wrap=True)
+        console.out.print(
+            f"\nCandidates, figure and results written to {escape(str(out))}", soft_wrap=True
+        )
+
+
+def command(input: Path, text: str, settings: Settings, best: Candidate) -> str:
+    """What makes the release with these parameters, for a shell."""
+    words = ["syntf", "anonymize", str(input), "--text", text]
+    words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
+    words += ["--length", str(best.length), "--max-size", str(best.max_size)]
+    words += ["--weights", best.weights]
+    for name in ("spelling", "morphology", "analyzer", "vocabulary", "vectors"):
+        value = getattr(settings, name)
+        if value != getattr(Settings, name):
+            words += [f"--{name}", str(value)]
+    words += ["--synsets"] * settings.synsets + ["--keep-numbers"] * settings.numbers
+    return shlex.join([*words, "--out", "release"])
+
+
+def _texts(
+    input: Path,
+    stand_in: str | None,
+    data_home: Path | None,
+    columns: dict[str, str | None],
+    test_share: float,
+) -> Labelled:
+    """The texts to tune on: the person's own, or public ones in their place."""
+    if stand_in == "newsgroups":
+        return newsgroups(data_home)
+    if stand_in == "example":
+        columns = {"text": "text", "label": "topic", "author": "author", "split": None}
+        with as_file(files("syntf").joinpath("data", "example.csv")) as path:
+            frame = readers.read(path)
+    elif columns["label"] is None:
+        raise SyntfError("name a column with --label: what an analyst wants to tell of texts")
+    else:
+        frame = readers.read(input if stand_in is None else Path(stand_in))
+    return labelled(frame, **columns, test_share=test_share)  # type: ignore[arg-type]
+
+
+def _with(settings: Settings, best: Candidate) -> Settings:
+    from dataclasses import replace
+
+    return replace(settings, **best._asdict())
+
+
+def _name(best: Candidate) -> str:
+    return "-".join(
+        ["confirmed", *(f"{value:g}" if isinstance(value, float) else str(value) for value in best)]
+    )
+
+
+def _unreached(goal: Goal, ends: Scores) -> str:
+    """Why nothing was chosen, and what could be."""
+    allowed = [one for one in ends if goal.allows(one)]
+    top = max(allowed, key=ends.__getitem__)
+    return (
+        f"keeping {goal.utility:.1%} is out of reach here: the best found keeps {ends[top]:.1%}, "
+        f"at a loss of {top.document_loss:,g} a document; lower --target-utility"
+    ) + " or raise the loss allowed" * (goal.max_loss or goal.max_loss_per_word is not None)
+
+
+def _table(rows: Sequence[Trial], best: Candidate | None) -> Table:
+    """The finalists, by their loss."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    names = ("", "loss", "a word", "length", "k", "outputs", "weights", "kept nb", "svm", "attack")
+    for name in names:
+        table.add_column(name, justify="left" if name in ("", "weights") else "right")
+    for trial in sorted(rows, key=lambda trial: trial.candidate.document_loss):
+        one = trial.candidate
+        table.add_row(
+            "→" if one == best else "", f"{one.document_loss:,.1f}", f"{one.loss:g}",
+            str(one.length), str(one.neighbours), f"{one.max_size:,}", one.weights,
+            f"{trial.utility['nb']:.1%}", f"{trial.utility['svm']:.1%}",
+            "–" if trial.attack is None else f"{trial.attack:.2f}",
+            style="bold" if one == best else "",
+        )  # fmt: skip
+    return table
+
+
+def _write(
+    path: Path, scores: Scores, confirmed: dict[Candidate, Trial], best: Candidate | None
+) -> None:
+    """``candidates.csv``: all that reached the last rung, and what more runs made of finalists."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        names = ("loss_per_document", "kept", "kept_nb", "kept_svm", "attack", "chosen")
+        lines.writerow([*Candidate._fields, *names])
+        for one in sorted(scores, key=lambda one: (one.document_loss, -scores[one])):
+            trial = confirmed.get(one)
+            more = [trial.utility["nb"], trial.utility["svm"], trial.attack] if trial else [""] * 3
+            lines.writerow([*one, one.document_loss, scores[one], *more, one == best])
