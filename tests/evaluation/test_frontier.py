@@ -69,17 +69,32 @@ def test_curves_differ_from_the_settings_in_what_they_say(default, paper):
     found = curves(default, paper, 25, GRID)
     names = [(one.mechanism, one.vocabulary, one.neighbours) for one in found]
     assert names == [
-        ("default", "public", 1), ("default", "fitted", 1), ("paper", "fitted", None),
-        ("santext", "public", None), ("k-rr", "public", 1), ("custext", "public", 20),
+        ("default", "public", 1), ("default", "public", 1), ("default", "fitted", 1),
+        ("default", "fitted", 1), ("paper", "fitted", None), ("santext", "public", None),
+        ("k-rr", "public", 1), ("custext", "public", 20),
     ]  # fmt: skip
     assert set(frontier_tables.NAMES) == set(frontier_plots.STYLES) == {one[:2] for one in names}
-    assert found[0].points == [
-        Asked("loss", 3.0), Asked("loss", 9.0), Asked("length", 8), Asked("length", 20),
-    ]  # fmt: skip
-    assert found[0].at(Asked("loss", 3.0)) == replace(default, loss=3.0)
-    assert found[1].settings.max_size == 25
-    assert found[2].at(Asked("epsilon", 30.0)) == replace(paper, epsilon=30.0)
-    assert found[5].at(Asked("epsilon", 2.0)).loss is None
+    assert found[0].points == [Asked("loss", 3.0), Asked("loss", 9.0)]
+    assert found[1].points == [Asked("length", 8), Asked("length", 20)]
+    assert found[0].at(Asked("loss", 3.0)) == replace(default, loss=3.0, max_size=25)
+    assert found[1].at(Asked("length", 8)) == replace(default, length=8)
+    assert found[2].settings.max_size == found[3].settings.max_size == 25
+    assert found[4].at(Asked("epsilon", 30.0)) == replace(paper, epsilon=30.0)
+    assert found[7].at(Asked("epsilon", 2.0)).loss is None
+
+
+def test_small_losses_get_fewer_outputs(default, paper):
+    losses = (4.0, 5.5, 6.0, 7.5, 7.6, 9.0)
+    found = curves(default, paper, 3500, GRID._replace(losses=losses))
+    for mechanism, vocabulary in (("default", "public"), ("default", "fitted"), ("k-rr", "public")):
+        sizes = {
+            asked.value: one.settings.max_size
+            for one in found
+            if (one.mechanism, one.vocabulary) == (mechanism, vocabulary)
+            for asked in one.points
+            if asked.name == "loss"
+        }
+        assert sizes == {4.0: 500, 5.5: 500, 6.0: 1000, 7.5: 2000, 7.6: 3500, 9.0: 3500}
 
 
 def test_the_presets_make_curves():
@@ -92,6 +107,7 @@ def test_each_curve_draws_by_its_own_mechanism(default, paper, corpus):
     made = {
         (curve.mechanism, curve.vocabulary): maker(curve, corpus.seen)(curve.points[0])
         for curve in curves(default, paper, 12, GRID)
+        if curve.points[0].name != "length"
     }
     for name, vocabulary in (("default", "public"), ("default", "fitted"), ("k-rr", "public")):
         assert made[name, vocabulary].mechanism.loss == pytest.approx(3, rel=1e-6)
@@ -100,20 +116,21 @@ def test_each_curve_draws_by_its_own_mechanism(default, paper, corpus):
     assert made["custext", "public"].mechanism.epsilon == 2
     assert made["paper", "fitted"].mechanism.epsilon == 30
     sizes = {key: one.mechanism.shape for key, one in made.items()}
-    assert sizes["default", "public"] == sizes["santext", "public"] == (41, 25)
-    assert sizes["custext", "public"] == (41, 25)
-    assert sizes["k-rr", "public"] == (26, 25)
+    assert sizes["custext", "public"] == sizes["santext", "public"] == (41, 25)
+    assert sizes["default", "public"] == (41, 12)
+    assert sizes["k-rr", "public"] == (13, 12)
     assert sizes["default", "fitted"] == (41, 12)
     assert sizes["paper", "fitted"] == (15, 14)
     own = made["k-rr", "public"].mechanism.weights(7) / 2**62
-    assert own[7] == pytest.approx(exp(3) / (exp(3) + 24), rel=1e-6)
+    assert own[7] == pytest.approx(exp(3) / (exp(3) + 11), rel=1e-6)
     assert {one.settings.length for one in made.values()} == {20}
     assert made["k-rr", "public"].settings.draws == "systematic"
 
 
 def log_of(tmp_path, runs):
     log = Log(tmp_path / "runs.jsonl", "test")
-    about = {"mechanism": "custext", "vocabulary": "public", "varied": "epsilon", "value": 2.0,
+    about = {"mechanism": "custext", "vocabulary": "public", "max_size": 9,
+             "varied": "epsilon", "value": 2.0,
              "outputs": 9, "k": 3, "length": 7, "epsilon": 2.0, "loss_per_word": inf}  # fmt: skip
     for number, (nb, svm) in enumerate(runs):
         found = [
@@ -207,7 +224,7 @@ def test_pictures_put_an_infinite_loss_at_the_edge():
 
 def test_a_frontier_goes_on_where_it_was(default, paper, corpus, tmp_path, monkeypatch):
     found = curves(default, paper, 12, GRID)
-    frontier = Frontier(corpus, found[:1], runs=2)
+    frontier = Frontier(corpus, found[:2], runs=2)
     path = tmp_path / "runs.jsonl"
     assert len(list(frontier.run(Log(path, frontier.key)))) == 4
     text = path.read_text().splitlines(keepends=True)

@@ -1,6 +1,6 @@
 """The curves of the frontier: which mechanism, over which words, at which losses and lengths."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,10 @@ PEERS = {"santext": None, "k-rr": 1, "custext": SUBSTITUTES}
 """Mechanisms of others, and their k."""
 
 
+SIZES = ((5.5, 500), (6.5, 1000), (7.5, 2000))
+"""Up to a loss, the number of outputs that serves best: some e^ℓ, found on the training half."""
+
+
 class Asked(NamedTuple):
     """One parameter of the settings that a point changes: ``loss``, ``epsilon`` or ``length``."""
 
@@ -29,7 +33,7 @@ class Asked(NamedTuple):
 class Grid(NamedTuple):
     """What is asked for along the curves."""
 
-    losses: Sequence[float] = (4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0)
+    losses: Sequence[float] = (4.0, 5.0, 6.0, 7.0, 7.5, 8.0, 9.0, 10.0, 12.0)
     farther: Sequence[float] = (8.0, 12.0, 16.0, 20.0, 25.0, 30.0)
     """Of SanText, which shows nothing where we do."""
     lengths: Sequence[int] = (25, 50, 75, 100, 150, 200)
@@ -45,7 +49,7 @@ QUICK = Grid((6.0, 8.0, 10.0), (10.0, 20.0), (50, 100), (30.0, 47.5), (3.0,))
 
 @dataclass(frozen=True)
 class Curve:
-    """Settings, what is changed in them from point to point, and whose mechanism draws."""
+    """A part of a curve: settings, what is changed in them from point to point, and who draws."""
 
     mechanism: str
     settings: Settings
@@ -70,18 +74,33 @@ class Curve:
 
 
 def curves(default: Settings, paper: Settings, outputs: int, grid: Grid) -> list[Curve]:
-    """Ours, with public outputs and as many fitted ones; the paper's; the peers' over our words."""
+    """Ours, with public outputs and as many fitted ones; the paper's; the peers' over our words.
+
+    Below the default's loss a smaller vocabulary serves better (`SIZES`), so ours and
+    randomised response, which is as sensitive to it, get one there.
+    """
     fitted = replace(default, vocabulary=None, fit_vocabulary=True, max_size=outputs)
-    losses = [Asked("loss", loss) for loss in grid.losses]
     epsilons = [Asked("epsilon", epsilon) for epsilon in grid.epsilons]
     return [
-        Curve("default", default, [*losses, *_lengths(grid, default)]),
-        Curve("default", fitted, [*losses, *_lengths(grid, default)]),
+        *_sized("default", default, outputs, grid),
+        Curve("default", default, _lengths(grid, default)),
+        *_sized("default", fitted, outputs, grid),
+        Curve("default", fitted, _lengths(grid, default)),
         Curve("paper", paper, [*epsilons, *_lengths(grid, paper)]),
         Curve("santext", default, [Asked("loss", loss) for loss in grid.farther]),
-        Curve("k-rr", default, losses),
+        *_sized("k-rr", default, outputs, grid),
         Curve("custext", default, [Asked("epsilon", epsilon) for epsilon in grid.nominal]),
     ]
+
+
+def _sized(mechanism: str, settings: Settings, outputs: int, grid: Grid) -> Iterator[Curve]:
+    """The losses in parts, each with the number of outputs that serves it best."""
+    by_size: dict[int, list[Asked]] = {}
+    for loss in grid.losses:
+        size = next((size for most, size in SIZES if loss <= most), outputs)
+        by_size.setdefault(min(size, outputs), []).append(Asked("loss", loss))
+    for size, asked in by_size.items():
+        yield Curve(mechanism, replace(settings, max_size=size), asked)
 
 
 def _lengths(grid: Grid, settings: Settings) -> list[Asked]:

@@ -19,6 +19,9 @@ from syntf.evaluation.judge import Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.stages import Advance, Stages, silent
 
+NAME = ("mechanism", "vocabulary", "max_size", "varied", "value")
+"""What tells the points of a log apart."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
@@ -87,9 +90,12 @@ class Frontier:
     @property
     def key(self) -> str:
         """A hash of all that runs must share to be put together; points and runs may be added."""
-        settings = [[curve.mechanism, vars(curve.settings)] for curve in self.curves]
-        parts = [__version__, self.corpus.digest, settings]
-        return sha256(json.dumps(parts, default=str).encode()).hexdigest()
+        fixed = {
+            json.dumps([curve.mechanism, {**vars(curve.settings), "max_size": None}], default=str)
+            for curve in self.curves
+        }
+        parts = [__version__, self.corpus.digest, sorted(fixed)]
+        return sha256(json.dumps(parts).encode()).hexdigest()
 
     def run(self, log: Log) -> Iterator[None]:
         """Do what the log does not have yet, and tell it of each run; yields after each point."""
@@ -151,8 +157,8 @@ def points(log: Log) -> list[Point]:
     groups: dict[str, list[tuple[Mapping[str, Any], float]]] = {}
     for run in log.runs():
         for finding in run["findings"]:
-            same = {name: run[name] for name in ("mechanism", "vocabulary", "varied", "value")}
-            key = json.dumps([same, finding["model"]])
+            same = [run[name] for name in NAME]
+            key = json.dumps([*same, finding["model"]])
             groups.setdefault(key, []).append(({**run, **finding}, finding["quality"]["f1"]))
     return [_mean(runs) for runs in groups.values()]
 
@@ -161,19 +167,18 @@ def better(found: Iterable[Point]) -> list[Point]:
     """Of the models at each point, the one with the higher score."""
     best: dict[tuple[Any, ...], Point] = {}
     for point in found:
-        key = (point.mechanism, point.vocabulary, point.varied, point.epsilon, point.length)
+        key = tuple(
+            getattr(point, name)
+            for name in ("mechanism", "vocabulary", "varied", "outputs", "epsilon", "length")
+        )
         if key not in best or point.f1 > best[key].f1:
             best[key] = point
     return list(best.values())
 
 
 def _name(curve: Curve, asked: Asked) -> dict[str, Any]:
-    return {
-        "mechanism": curve.mechanism,
-        "vocabulary": curve.vocabulary,
-        "varied": asked.name,
-        "value": asked.value,
-    }
+    settings = (curve.mechanism, curve.vocabulary, curve.settings.max_size)
+    return dict(zip(NAME, (*settings, *asked), strict=True))
 
 
 def _about(curve: Curve, asked: Asked, anonymizer: Anonymizer) -> dict[str, Any]:
