@@ -10,6 +10,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from syntf.evaluation.frontier import Point, better
 from syntf.evaluation.frontier_tables import NAMES, PAPER_LOSSES, TARGET
@@ -36,10 +37,12 @@ def per_word(found: Sequence[Point]) -> Figure:
 
 def per_document(found: Sequence[Point]) -> Figure:
     """The better model's F1 over the loss per document, on a logarithmic axis."""
-    figure, axes = _figure("loss per document n·ℓ")
+    figure, axes = _figure("loss per document n·ℓ (lines: along ℓ, dotted: along n)")
     axes.set_xscale("log")
     _draw(axes, found, lambda one: one.loss_per_document, PAPER_LOSSES[1])
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda loss, _: f"{loss:,.0f}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     return figure
 
 
@@ -67,7 +70,7 @@ def _draw(
                 name = None  # once in the legend
     axes.axhline(TARGET, color=GREY, lw=0.8, ls="--")
     paper = f"the paper: {TARGET:.2f} at {published:,g}"
-    axes.plot([published], [TARGET], "*", ms=14, color="black", label=paper, ls="")
+    axes.errorbar([published], [TARGET], fmt="*", ms=11, color="black", label=paper)
     if any(not isfinite(loss(one)) for one in best):
         axes.axvline(edge, color=GREY, lw=0.8, ls=":")
         top = axes.get_xaxis_transform()
