@@ -468,6 +468,33 @@ def reproduce(out: Path, grid: tuple[str, ...], **options: Any) -> None:
 
 
 @app.command()
+@click.option(
+    "--data-home",
+    type=FILE,
+    metavar="DIR",
+    help="scikit-learn's data home with 20 newsgroups; downloaded there if missing.",
+)
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
+@evaluation_options
+@click.option("--quick", is_flag=True, help="Fewer points, two runs each.")
+def frontier(out: Path, **options: Any) -> None:
+    """Utility against loss on 20 newsgroups: the default, the paper's settings, other systems.
+
+    DIR gets frontier.csv, attacks.csv, their tables (frontier.md) and figures (PNG and SVG). An
+    interrupted run goes on where it was when started again.
+
+    \b
+    Example:
+      syntf frontier --out frontier --quick
+    """
+    from syntf import presets
+    from syntf.cli import frontier
+
+    default, paper = presets.settings(), presets.settings("paper", fit_vocabulary=True)
+    frontier.run(out, default=default, paper=paper, **options)
+
+
+@app.command()
 @click.argument("file", type=FILE, default=Path("example.csv"))
 @click.option("--force", is_flag=True, help="Replace the file.")
 def example(file: Path, force: bool) -> None:

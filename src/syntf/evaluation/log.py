@@ -51,6 +51,10 @@ class Log:
             if cell.items() <= run.items():
                 yield [_finding(one) for one in run["findings"]]
 
+    def runs(self) -> Iterator[Mapping[str, Any]]:
+        """All that was written down, run by run."""
+        yield from self._runs
+
     def add(self, run: Mapping[str, Any], findings: Iterable[Finding]) -> None:
         """Write down one run: its cell and number, and all that was found."""
         line = {**run, "findings": [asdict(finding) for finding in findings]}

@@ -64,7 +64,7 @@ def scenarios(rows: Iterable[Scenario], *, beside_paper: bool = False) -> str:
         lines.append([label(row.scenario), *ours, f"{row.train:,}", f"{row.test:,}"])
     first = "scenario, here (paper)" if beside_paper else "scenario"
     per_author = ["train per author ≥", "test per author ≥"]
-    return _table([first, "authors", *per_author, "train", "test"], lines)
+    return markdown_table([first, "authors", *per_author, "train", "test"], lines)
 
 
 def authors(count: int, frequent: int) -> str:
@@ -73,7 +73,7 @@ def authors(count: int, frequent: int) -> str:
         ["authors", f"{count:,}", f"{paper.AUTHORS:,}"],
         ["with 20 messages or more", f"{frequent:,}", f"{paper.FREQUENT_AUTHORS:,}"],
     ]
-    return _table(["", "here", "paper"], lines)
+    return markdown_table(["", "here", "paper"], lines)
 
 
 def parameters(results: Results) -> str:
@@ -95,7 +95,7 @@ def parameters(results: Results) -> str:
     least = [_percent(least_gain(results, cell, model) if cell else None) for model, cell in optima]
     lines.append(["least gain β_U − β_A", NONE, NONE, NONE, *least])
     bests = [f"best here, {label(model)}" for model in results.models]
-    return _table(["parameter", "paper", "here", "optimum, paper", *bests], lines)
+    return markdown_table(["parameter", "paper", "here", "optimum, paper", *bests], lines)
 
 
 def cells(results: Results, model: str) -> str:
@@ -118,7 +118,7 @@ def cells(results: Results, model: str) -> str:
             ]
         )
     gains_in = [f"gain, {label(scenario)}" for scenario in results.scenarios]
-    return _table([*NAMES.values(), "ℓ", "β_U", *gains_in, "least gain", ""], lines)
+    return markdown_table([*NAMES.values(), "ℓ", "β_U", *gains_in, "least gain", ""], lines)
 
 
 def comparison(
@@ -157,7 +157,7 @@ def comparison(
         name = f"{label(method)}, relative"
         lines.append([name, *_beside(shown, theirs and [_percent(value, 0) for value in theirs])])
     first = "method, here (paper)" if beside_paper else "method"
-    return _table([first, "utility F1", "P", "R", "attack F1", "P", "R", "gain"], lines)
+    return markdown_table([first, "utility F1", "P", "R", "attack F1", "P", "R", "gain"], lines)
 
 
 def attackers(results: Results, cell: Cell) -> str:
@@ -172,7 +172,7 @@ def attackers(results: Results, cell: Cell) -> str:
             who = label(attacker).partition(",")[0] if method == "original" else label(attacker)
             scores = [_score(each, "f1") for each in found]
             lines.append([label(model), label(method), who, *scores])
-    return _table(["model", "data", "attacker", *map(label, results.scenarios)], lines)
+    return markdown_table(["model", "data", "attacker", *map(label, results.scenarios)], lines)
 
 
 def _difference(utility: float | None, attack: float | None) -> float | None:
@@ -212,7 +212,7 @@ def _beside(ours: Sequence[str], theirs: Sequence[str] | None) -> list[str]:
     return [f"{one} ({other})" if other else one for one, other in both]
 
 
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A Markdown table; without lines, one of dashes."""
     top, *rest = (f"| {' | '.join(row)} |" for row in [head, *(lines or [[NONE] * len(head)])])
     return "\n".join([top, "|" + "---|" * len(head), *rest, ""])

@@ -1,0 +1,86 @@
+"""`syntf frontier`: utility against loss, ours, the paper's and the peers', on 20 newsgroups."""
+
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from syntf import figures
+from syntf.anonymizer import Settings, reading
+from syntf.cli import console
+from syntf.cli.evaluate import choose_tagger, measure
+from syntf.evaluation import folder, frontier_plots, frontier_tables
+from syntf.evaluation.curves import QUICK, Grid, curves
+from syntf.evaluation.experiment import Experiment
+from syntf.evaluation.frontier import Frontier, Point, points
+from syntf.evaluation.judge import EVERY, Judge
+from syntf.evaluation.newsgroups import newsgroups
+from syntf.evaluation.scenarios import scenarios
+
+QUICK_RUNS = 2
+
+
+def run(
+    out: Path,
+    *,
+    data_home: Path | None,
+    runs: int,
+    quick: bool,
+    tagger: str | None,
+    force: bool,
+    quiet: bool,
+    default: Settings,
+    paper: Settings,
+) -> None:
+    runs = min(runs, QUICK_RUNS) if quick else runs
+    tags = choose_tagger(tagger)
+    with console.progress(quiet) as stages:
+        with stages("loading messages", 1) as advance:
+            corpus = newsgroups(data_home)
+            advance(1)
+        outputs = len(reading(default, corpus.seen, stages=stages)[2].outputs)
+        drawn = curves(default, paper, outputs, QUICK if quick else Grid())
+        frontier = Frontier(corpus, drawn, runs, stages)
+        log = folder.open_log(out, frontier.key, force=force)
+        with console.resumable():
+            for _ in frontier.run(log):
+                frontier_tables.write_points(out / "frontier.csv", points(log))
+        suspects, _ = scenarios(corpus)
+        judge = Judge.of(corpus, suspects, tags)
+        measured = {
+            name: measure(
+                Experiment(corpus, judge, settings, runs, EVERY, stages=stages),
+                out / name,
+                force=force,
+            )
+            for name, settings in (("paper", paper), ("default", default))
+        }
+    found, attacked = points(log), frontier_tables.attacks(measured)
+    frontier_tables.write_points(out / "frontier.csv", found)
+    frontier_tables.write_attacks(out / "attacks.csv", attacked)
+    text = frontier_tables.markdown(found, attacked)
+    (out / "frontier.md").write_text(text, encoding="utf-8")
+    for name, figure in (
+        ("per-word", frontier_plots.per_word(found)),
+        ("per-document", frontier_plots.per_document(found)),
+    ):
+        for suffix in (".png", ".svg"):
+            figures.save(figure, out / f"{name}{suffix}")
+    if not quiet:
+        console.out.print(comparison(found))
+        console.out.print(
+            f"Tables (frontier.md), figures, frontier.csv and attacks.csv written to "
+            f"{escape(str(out))}",
+            soft_wrap=True,
+        )
+
+
+def comparison(found: list[Point]) -> Table:
+    """The least losses measured at which each mechanism serves the analyst as well as the paper."""
+    head, *lines = frontier_tables.least_losses(found)
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for place, column in enumerate(head):
+        table.add_column(column, justify="right" if place else "left")
+    for line in lines:
+        table.add_row(*line)
+    return table
