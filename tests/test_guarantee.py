@@ -13,6 +13,7 @@ import syntf
 from syntf import SynTF, bounds, entropy, neighbourhood
 from syntf.guarantee import caveats
 from syntf.mechanism import SCHEME
+from syntf.presets import PRESETS
 
 FIELDS = {
     "mechanism",
@@ -36,7 +37,8 @@ PUBLIC = {"vocabulary": "public", "vectors": "public", "stop_words": "public", "
 @pytest.fixture
 def make(toy_vectors, toy_words):
     def fitted(texts=(), **chosen):
-        return SynTF(**{"vectors": toy_vectors, "vocabulary": toy_words, **chosen}).fit(texts)
+        given = {"preset": "paper", "vectors": toy_vectors, "vocabulary": toy_words, **chosen}
+        return SynTF(**given).fit(texts)
 
     return fitted
 
@@ -83,7 +85,7 @@ def test_tight_is_at_most_improved_is_at_most_standard(
 ):
     made = SynTF(
         vectors=toy_vectors, vocabulary=toy_words, epsilon=epsilon, spelling=spelling,
-        neighbours=neighbours,
+        neighbours=neighbours, preset="paper",
     )  # fmt: skip
     losses = made.fit([]).guarantee_.loss_per_word
     assert 0 < losses.tight <= losses.improved <= losses.standard == epsilon
@@ -113,14 +115,25 @@ def test_the_loss_of_a_document_is_rounded_up_and_no_further(make, length):
     assert exact <= Fraction(guarantee.loss_per_document)
 
 
-def test_the_default_keeps_what_the_paper_promises(default_synthetic):
-    guarantee = default_synthetic.guarantee_
+def test_the_default_keeps_its_promise(default_synthetic):
+    guarantee, chosen = default_synthetic.guarantee_, PRESETS["default"]
+    losses = guarantee.loss_per_word
+    assert (guarantee.vocabulary_size, guarantee.length) == (chosen["max_size"], chosen["length"])
+    assert (guarantee.private, list(guarantee.caveats)) == (True, [])
+    assert guarantee.input_size >= 100_000
+    assert losses.tight <= chosen["loss"] == losses.standard / 2
+    assert losses.tight == pytest.approx(chosen["loss"], abs=1e-9)
+    assert Fraction(guarantee.loss_per_document) >= guarantee.length * Fraction(losses.tight)
+
+
+def test_the_paper_keeps_what_it_promises():
+    guarantee = SynTF(preset="paper").fit([]).guarantee_
     losses = guarantee.loss_per_word
     assert (guarantee.vocabulary_size, guarantee.length, guarantee.private) == (10_000, 150, True)
-    assert guarantee.input_size >= 100_000
+    assert (guarantee.neighbours, guarantee.weights, guarantee.draws) == (None, "tf", "independent")
     assert losses.tight <= losses.improved <= losses.standard == 47.5
+    assert losses.tight == pytest.approx(25.6, abs=0.3)
     assert losses.improved == pytest.approx(32.96, abs=0.01)
-    assert Fraction(guarantee.loss_per_document) >= 150 * Fraction(losses.tight)
 
 
 def test_a_seeded_source_is_not_private(make):

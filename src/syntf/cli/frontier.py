@@ -6,10 +6,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import figures
-from syntf.anonymizer import Settings, reading
+from syntf.anonymizer import Anonymizer, Settings, reading
 from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, measure
-from syntf.evaluation import folder, frontier_plots, frontier_tables
+from syntf.evaluation import folder, frontier_plots, frontier_tables, linkage
 from syntf.evaluation.curves import QUICK, Grid, curves
 from syntf.evaluation.experiment import Experiment
 from syntf.evaluation.frontier import Frontier, Point, points
@@ -55,6 +55,10 @@ def run(
             )
             for name, settings in (("paper", paper), ("default", default))
         }
+        for name, settings in (("paper", paper), ("default", default)):
+            anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
+            linked = list(linkage.measure(corpus, anonymizer, stages=stages))
+            folder.write_linkage(out / name, linked)
     found, attacked = points(log), frontier_tables.attacks(measured)
     frontier_tables.write_points(out / "frontier.csv", found)
     frontier_tables.write_attacks(out / "attacks.csv", attacked)
