@@ -312,7 +312,7 @@ def test_remembered_is_bounded_by_default():
 
 
 @given(st.data())
-def test_the_most_frequent_outputs_are_those_whose_vectors_stand_first(data, toy_vectors):
+def test_the_most_frequent_outputs_are_those_whose_vectors_stand_first(toy_vectors, data):
     """Whatever the order they are given in, which they keep; public stays public."""
     words = data.draw(st.lists(st.sampled_from(toy_vectors.words), min_size=1, unique=True))
     size = data.draw(st.integers(1, 45) | st.none())

@@ -247,6 +247,15 @@ def test_a_best_that_does_not_stand_is_followed_by_dearer_ones_until_one_does():
     assert list(finalists(Goal(utility=0.99), scores, scores.__getitem__)) == list(scores)[6:]
 
 
+def test_one_that_the_best_excelled_by_chance_gets_its_turn():
+    cheap, good, dear = line(3)
+    scores = {cheap: 0.7, good: 0.69, dear: 0.9}
+    truth = {cheap: 0.6, good: 0.66, dear: 0.9}
+    goal = Goal(utility=0.65)
+    assert front(scores) == [cheap, dear]
+    assert goal.best(finalists(goal, scores, truth.__getitem__)) == good
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [

@@ -105,9 +105,8 @@ class Trials:
         every = Space()
         outputs = len(reading(replace(self.settings, max_size=None))[2].outputs)
         sizes = [*(size for size in every.sizes if size < outputs), outputs]
-        return replace(
-            every, sizes=sizes, neighbours=[k for k in every.neighbours if k <= sizes[0]]
-        )
+        neighbours = [k for k in every.neighbours if k <= sizes[0]]
+        return replace(every, sizes=sizes, neighbours=neighbours)
 
     def utility(self, candidate: Candidate, rung: int) -> float:
         """The share of naive Bayes' F1 that a candidate keeps, on the documents of a rung."""

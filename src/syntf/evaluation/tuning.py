@@ -233,17 +233,19 @@ def finalists(
 ) -> dict[Candidate, float]:
     """The best candidate, and those beside it on the front, scored by more runs each.
 
-    If the best does not stand, candidates of a higher loss follow until one does.
+    If the best does not stand, those of a higher loss follow, on the front or off it, until one
+    does: by chance the best may have excelled them.
     """
     line = front(scores)
-    best = goal.best(scores)
-    place = len(line) - 1 if best is None else line.index(best)
-    beside = line[max(0, place - 2) : place + 3]
-    confirmed = {one: confirm(one) for one in beside}
-    for one in line[place + 3 :]:
-        if goal.best(confirmed) is not None:
+    best = goal.best(scores) or line[-1]
+    place = line.index(best)
+    confirmed = {one: confirm(one) for one in line[max(0, place - 2) : place + 3]}
+    for one in sorted(scores, key=lambda one: one.document_loss):
+        stands = goal.best(confirmed)
+        if stands is not None and stands.document_loss <= one.document_loss:
             break
-        confirmed[one] = confirm(one)
+        if one.document_loss > best.document_loss and one not in confirmed:
+            confirmed[one] = confirm(one)
     return confirmed
 
 
