@@ -60,7 +60,7 @@ class Space:
     losses: Sequence[float] = tuple(half / 2 for half in range(8, 29))
     lengths: tuple[int, int] = (25, 200)
     sizes: Sequence[int] = (500, 1_000, 2_000, 5_000, 10_000)
-    weights: Sequence[str] = ("tf", "tfidf")
+    weights: Sequence[str] = ("topical", "tf", "tfidf")
 
     @property
     def budgets(self) -> tuple[float, float]:
