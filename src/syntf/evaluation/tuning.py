@@ -25,7 +25,7 @@ A score there is of draws that nothing was selected by: the best of many is too 
 FIRST, LATER = 32, 16
 """Candidates under the first budget, and under the others, which learn from those before."""
 
-NEAR = 7
+NEAR = 8
 """Candidates that are a step from another, at most: those from the best join two of the rungs."""
 
 CLOSE = 1.06
