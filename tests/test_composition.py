@@ -18,6 +18,7 @@ from syntf.composition import (
     public_idf,
     read_documents,
     repeated,
+    term_frequencies,
 )
 
 EMPTY = 9
@@ -181,3 +182,57 @@ def test_the_beginning_of_documents_is_their_beginning(lists, count, times):
     )  # fmt: skip
     again = repeated(found, times)
     assert again.terms.tolist() == wanted.terms.tolist() * times
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=12), min_size=1, max_size=5),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_systematic_draws_give_each_term_its_share(lists, length, weighted):
+    """Each term comes as often as its share of θ times the length says, up to one time."""
+    weights = np.arange(1.0, 7.0) if weighted else None
+    drawn = draw_terms(documents(*lists), length, entropy.Seeded(5), weights, systematic=True)
+    assert drawn.shape == (len(lists), length)
+    for terms, row in zip(lists, drawn.tolist(), strict=True):
+        total = sum(1 if weights is None else weights[term] for term in terms)
+        for term in set(terms):
+            one = 1 if weights is None else weights[term]
+            # A term that stands at several places has one step of rounding for each of them.
+            places = terms.count(term)
+            assert abs(row.count(term) - length * places * one / total) <= places
+        assert set(row) <= set(terms)
+
+
+def test_systematic_draws_read_eight_bytes_a_document(recorded):
+    source = recorded()
+    draw_terms(documents([1, 2], [3], [4, 4, 4]), 50, source, systematic=True)
+    assert source.sizes == [3 * 8]
+
+
+def test_systematic_draws_begin_anywhere_alike():
+    """Over many documents each term of ten is the first of three as often as any other."""
+    drawn = draw_terms(documents(*[list(range(10))] * 4000), 3, entropy.Seeded(8), systematic=True)
+    counts = np.bincount(drawn.ravel(), minlength=10)
+    assert counts.sum() == 12_000
+    assert (abs(counts - 1200) < 5 * np.sqrt(1200)).all()
+    assert (np.diff(drawn, axis=1) >= 3).all()  # spread over the document
+
+
+def test_a_weight_of_nothing_still_lets_a_word_be_drawn():
+    drawn = draw_terms(documents([0, 1], [0]), 500, entropy.Seeded(4), np.array([1e-12, 1e-12]))
+    assert set(drawn[0].tolist()) == {0, 1}
+    assert set(drawn[1].tolist()) == {0}
+
+
+def test_documents_repeated_are_the_same_documents():
+    once = documents([1, 2], [3], [4, 4])
+    twice = repeated(once, 2)
+    assert len(twice) == 6
+    assert twice.starts.tolist() == [0, 2, 3, 5, 7, 8, 10]
+    assert twice.terms.tolist() == [1, 2, 3, 4, 4] * 2
+
+
+def test_term_frequencies_count_what_is_known():
+    counts = term_frequencies(documents([1, 1, 0], [3], [2, 0]), 3)
+    assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
