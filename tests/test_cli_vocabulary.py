@@ -394,3 +394,16 @@ def test_one_document_changes_nothing_that_anonymize_says(syntf, place):
 def process(*arguments, cwd):
     command = [sys.executable, "-m", "syntf", *arguments]
     return subprocess.run(command, capture_output=True, cwd=cwd, timeout=120, env=os.environ)
+
+
+def test_a_vocabulary_built_from_texts_is_refused_for_standard_input(place, syntf):
+    """Its texts cannot be told from those that are to come, before they are drawn for."""
+    syntf(*build())
+    done = subprocess.run(
+        [sys.executable, "-m", "syntf", "anonymize", "-", "--input-format", "csv",
+         "--vocabulary", "terms.txt", "--out", "release"],
+        input=Path("mails.csv").read_bytes(), capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert b"was built from texts" in done.stderr
+    assert not Path("release").exists()

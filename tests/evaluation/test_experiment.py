@@ -244,3 +244,27 @@ def test_a_log_with_garbage_is_refused_not_lost(tmp_path):
     with pytest.raises(SyntfError, match="not a log"):
         Log(path, "one")
     assert path.read_text() == "not json\n"
+
+
+def test_the_key_is_of_the_content_of_a_vocabulary_file(experiment, tmp_path):
+    path = tmp_path / "terms.txt"
+    keys = set()
+    for words in ("cat\ndog\n", "cat\ncar\n"):
+        path.write_text(words)
+        keys.add(Experiment(experiment.corpus, experiment.judge, Settings(vocabulary=path)).key)
+    assert len(keys) == 2
+
+
+def test_nothing_is_handed_to_other_processes_in_files(experiment, tmp_path, monkeypatch):
+    """Arrays beyond the limit at which joblib would write them to a shared folder."""
+    monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
+    many = np.full(400_000, "a name of some length")
+    assert many.nbytes > 1 << 25
+    with module.pool_of_processes() as pool:
+        (found,) = pool([module.delayed(kind_of)(many)])
+    assert found == "ndarray"
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def kind_of(array):
+    return type(array).__name__

@@ -19,6 +19,7 @@ from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
+from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
 from syntf.stages import Stages
 
@@ -72,6 +73,13 @@ def run(
     fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
     if not corpus.repeatable and (fitted or resume):
         raise SyntfError("standard input can be read once: give a file to fit on it or to resume")
+    if not corpus.repeatable and isinstance(settings.vocabulary, Path):
+        origin, _ = read_terms(settings.vocabulary)
+        if origin is not None and origin.values(TEXTS_DIGEST):
+            raise SyntfError(
+                f"{settings.vocabulary} was built from texts, and standard input cannot be "
+                "compared with them before anything is drawn: give a file"
+            )
     source = entropy.system if seed is None else entropy.Seeded(seed)
 
     with console.progress(quiet) as stages:

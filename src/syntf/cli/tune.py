@@ -116,7 +116,8 @@ def run(
 
 def command(input: Path, text: str, settings: Settings, best: Candidate) -> str:
     """What makes the release with these parameters, for a shell."""
-    words = ["syntf", "anonymize", str(input), "--text", text]
+    name = str(input)
+    words = ["syntf", "anonymize", f"./{name}" if name.startswith("-") else name, "--text", text]
     words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
     words += ["--length", str(best.length), "--max-size", str(best.max_size)]
     words += ["--weights", best.weights]

@@ -15,7 +15,7 @@ from syntf.composition import Documents, repeated, term_frequencies
 from syntf.evaluation.attackers import STATIC
 from syntf.evaluation.corpus import Labelled
 from syntf.evaluation.judge import PAPER, Finding, Judge
-from syntf.evaluation.log import Log
+from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scrubbing import scrub
 from syntf.stages import Advance, Stages, silent
@@ -60,9 +60,8 @@ class Experiment:
     @property
     def key(self) -> str:
         """A hash of all that runs must share to be put together."""
-        varied = Cell._fields
-        fixed = {name: value for name, value in vars(self.settings).items() if name not in varied}
-        parts: list[Any] = [__version__, self.corpus.digest, self.tagger_name, fixed]
+        same = fixed(self.settings, Cell._fields)
+        parts: list[Any] = [__version__, self.corpus.digest, self.tagger_name, same]
         parts += [self.attackers, [[*cell, *names] for cell, names in self.more_attackers.items()]]
         parts += [[one.name, *one.authors] for one in self.judge.scenarios]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()
@@ -74,7 +73,7 @@ class Experiment:
         total = 1 + len(scrubbing) + len(groups) + self.runs * len(ordered)
         with (
             self.stages("evaluating", total) as self._advance,
-            Parallel(cpu_count(), return_as="generator_unordered") as pool,
+            pool_of_processes() as pool,
         ):
             for method in ("original", *scrubbing):
                 self._texts(log, pool, method)
@@ -180,6 +179,11 @@ class Experiment:
         ):
             log.add(jobs[number][0], found)
             self._advance(1)
+
+
+def pool_of_processes() -> Parallel:
+    """All cores. Nothing is handed over in files: private names and counts stay in memory."""
+    return Parallel(cpu_count(), return_as="generator_unordered", max_nbytes=None)
 
 
 def _numbered(number: int, work: Callable[..., Any], *given: Any, **named: Any) -> tuple[int, Any]:

@@ -7,14 +7,14 @@ from hashlib import sha256
 from statistics import fmean, stdev
 from typing import Any
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 
 from syntf import __version__, bounds
 from syntf.anonymizer import Anonymizer
 from syntf.composition import Documents, repeated
 from syntf.evaluation.corpus import Labelled
 from syntf.evaluation.curves import Asked, Curve, maker
-from syntf.evaluation.experiment import MOST_DRAWS
+from syntf.evaluation.experiment import MOST_DRAWS, pool_of_processes
 from syntf.evaluation.judge import Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.stages import Advance, Stages, silent
@@ -103,7 +103,7 @@ class Frontier:
         total = self.runs * sum(len(curve.points) for curve in self.curves)
         with (
             self.stages("curves", total) as self._advance,
-            Parallel(cpu_count(), return_as="generator_unordered") as pool,
+            pool_of_processes() as pool,
         ):
             for curve in self.curves:
                 yield from self._curve(log, pool, judge, curve)

@@ -2,17 +2,28 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from syntf.anonymizer import Settings
 from syntf.errors import SyntfError
 from syntf.evaluation.classifiers import Quality
 from syntf.evaluation.judge import Finding
 from syntf.evaluation.results import Score
+from syntf.readers import digest
 
 FIRST = "experiment"
+
+
+def fixed(settings: Settings, varied: Container[str]) -> dict[str, str]:
+    """What an experiment keeps: the settings but those varied, files by their content."""
+    found = {name: value for name, value in vars(settings).items() if name not in varied}
+    for name in ("vocabulary", "vectors"):
+        if isinstance(value := found.get(name), str | Path) and Path(value).exists():
+            found[name] = digest(value)
+    return {name: str(value) for name, value in found.items()}
 
 
 class Log:

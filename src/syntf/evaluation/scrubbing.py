@@ -66,7 +66,8 @@ def _clean(scrubber: Any, text: str, number: int) -> str:
             cleaned: str = scrubber.clean(text)
             return cleaned
     except Exception as error:
-        warnings.warn(f"scrubadub failed on text {number}, now empty: {error!r}", stacklevel=3)
+        kind = type(error).__name__  # never its message, which may quote the text
+        warnings.warn(f"scrubadub failed on text {number}, now empty: {kind}", stacklevel=3)
         return ""
 
 

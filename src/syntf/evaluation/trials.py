@@ -25,7 +25,7 @@ from syntf.errors import SyntfError
 from syntf.evaluation.classifiers import analyst, measured
 from syntf.evaluation.corpus import Labelled, validation
 from syntf.evaluation.judge import STRONGER, Finding, Judge
-from syntf.evaluation.log import Log
+from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import FLOORS
 from syntf.evaluation.scenarios import scenarios
 from syntf.evaluation.tuning import RUNGS, Candidate, Space
@@ -94,9 +94,8 @@ class Trials:
     @property
     def key(self) -> str:
         """A hash of all that trials must share to be compared."""
-        fixed = {name: value for name, value in vars(self.settings).items()
-                 if name not in (*Candidate._fields, "epsilon")}  # fmt: skip
-        parts = [__version__, self.corpus.digest, self.min_test, fixed]
+        same = fixed(self.settings, (*Candidate._fields, "epsilon"))
+        parts = [__version__, self.corpus.digest, self.min_test, same]
         return sha256(json.dumps(parts, default=str).encode()).hexdigest()
 
     @cached_property
