@@ -276,7 +276,7 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     help="Substitutes to show for each word.",
 )
 @parameters("preset", "loss", "epsilon", "neighbours", "spelling", "morphology", "analyzer")
-@parameters("vocabulary", "synsets", "vectors")
+@parameters("vocabulary", "max_size", "synsets", "vectors")
 def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     """What a word becomes: likely substitutes, and how far two words can be told apart."""
     from syntf.cli import anonymize, explain
@@ -293,7 +293,7 @@ def explain(words: tuple[str, ...], top: int, **chosen: Any) -> None:
     show_default=True,
     help="Documents by one author, for the author's loss.",
 )
-@parameters("spelling", "morphology", "vocabulary", "synsets", "vectors")
+@parameters("spelling", "morphology", "vocabulary", "max_size", "synsets", "vectors")
 @click.option("--figures", type=FILE, metavar="DIR", help="Draw the bounds there, as PNG and SVG.")
 def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
     """The privacy losses for given parameters: per word, document and author."""

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from syntf import figures
 from syntf.errors import SyntfError
 from syntf.evaluation import plots, results, tables
+from syntf.evaluation.judge import IN_ORDERS
 from syntf.evaluation.linkage import Linked
 from syntf.evaluation.log import Log
 from syntf.evaluation.paper import Cell
@@ -58,7 +59,7 @@ def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | Non
         drawn["spelling"] = plots.spelling(found, cell)
     if {"scrubadub", "scrubadub-names"}.intersection(found.methods):
         drawn["scrubbing"] = plots.scrubbing(found, cell)
-    if len(found.attackers) > 1:
+    if any(name in found.attackers for name in IN_ORDERS):
         drawn["attackers"] = plots.attackers(found, cell)
     for name, figure in drawn.items():
         for suffix in (".png", ".svg"):

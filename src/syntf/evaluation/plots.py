@@ -23,6 +23,8 @@ MARKERS = {"utility": "o", "attack": "s"}
 HATCHES = {"utility": "", "attack": "//"}
 LINES = {"original": ":", "vectorised": "--", "syntf": "-"}
 GREY, SMALL = "#555555", 8
+PAIR = ("nb", "svm")
+"""The paper's two models; others have no analyst to compare with."""
 BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 """Behind texts, so that no line strikes them through."""
 
@@ -259,7 +261,8 @@ def _figure(
     panel: float = 2.6,
 ) -> tuple[Figure, NDArray[np.object_]]:
     """A grid of panels so many inches wide, models by scenarios, and one legend below them."""
-    models, scenarios = results.models or [""], results.scenarios or [""]
+    scenarios = results.scenarios or [""]
+    models = [name for name in results.models if name in PAIR] or [""]
     figure = Figure(layout="constrained")
     grid = figure.subplots(len(models), len(scenarios), sharex=True, sharey=True, squeeze=False)
     for model, row in zip(models, grid, strict=True):
