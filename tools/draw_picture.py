@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from syntf.analysis import tokens
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.entropy import Seeded
+from syntf.presets import settings
 
 TEXT = (
     "Could the library open its reading room later? My bus only reaches the town after four, "
@@ -34,16 +35,19 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -
     places = [-float(i) for i in range(len(names))]
     axes.barh(places, values, color=HUE, height=0.62)
     axes.set_xlim(0, max(values) * 1.5)
+    axes.set_ylim(-6.5, 0.5)
     for place, name, value, label in zip(places, names, values, labels, strict=True):
         axes.text(-0.03 * max(values), place, name, ha="right", va="center", fontsize=8, color=INK)
         axes.text(value + 0.03 * max(values), place, label, va="center", fontsize=8, color=INK)
 
 
 def main(path: str) -> None:
-    anonymizer = Anonymizer.build(Settings(), source=Seeded(1))
+    anonymizer = Anonymizer.build(settings(), source=Seeded(1))
     outputs = anonymizer.vocabulary.outputs
     found = [anonymizer.term(token) for token in tokens(TEXT)]
-    terms = [anonymizer.vocabulary.inputs[term] for term in found if term is not None]
+    known = [term for term in found if term is not None]
+    assert anonymizer.weights is not None
+    shares = {term: known.count(term) * float(anonymizer.weights[term]) for term in known}
     term = anonymizer.term(WORD)
     assert term is not None
     chances = anonymizer.mechanism.weights(term) / anonymizer.mechanism.total
@@ -58,25 +62,25 @@ def main(path: str) -> None:
     document.text(0, 0.96, fill(TEXT, 30), fontsize=9, va="top", color=INK, style="italic",
                   transform=document.transAxes, linespacing=1.5)  # fmt: skip
 
-    distinct = list(dict.fromkeys(terms))[:7]
-    bars(
-        composition, distinct, [terms.count(t) / len(terms) for t in distinct], [""] * len(distinct)
-    )
+    distinct = sorted(shares, key=lambda term: -shares[term])[:7]
+    names = [anonymizer.vocabulary.inputs[term] for term in distinct]
+    total = sum(shares.values())
+    bars(composition, names, [shares[t] / total for t in distinct], [""] * len(distinct))
     heading(
         composition,
         "2  Its composition θ",
-        "Dictionary forms; stop words, numbers and unknown words left out.",
+        "Words that name a topic, rare ones rather than common ones; others hardly count.",
     )
 
-    best = np.argsort(-chances)[:6].tolist()
-    names = [*(outputs[i] for i in best), "any other"]
-    values = [*(float(chances[i]) for i in best), 1 - float(chances[best].sum())]
+    best = int(np.argmax(chances))
+    names = [outputs[best], "any other"]
+    values = [float(chances[best]), 1 - float(chances[best])]
     bars(row, names, values, [f"{value:.0%}" for value in values])
     heading(
         row,
         f"3  A draw for “{WORD}”",
-        f"Similar meaning, other spelling. Integer odds: no word can shift the odds between two "
-        f"documents by more than e^ℓ, ℓ = {anonymizer.mechanism.loss:.2f}.",
+        f"The nearest of {len(outputs):,} public words, or any, all alike. No word can shift the "
+        f"odds between two documents by more than e^ℓ, ℓ = {anonymizer.mechanism.loss:.2f}.",
     )
 
     top = np.argsort(-counts, kind="stable")[:7].tolist()
