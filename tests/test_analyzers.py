@@ -304,7 +304,13 @@ def test_what_the_fast_analyzer_refuses_is_refused(spacy):
 
 def test_vocabulary_counts_and_guarantee_come_from_the_pipeline(model, toy_vectors):
     texts = ["The mice ran.", "A mouse runs", "Running mice", "cat"]
-    made = SynTF(analyzer=f"spacy:{model}", vectors=toy_vectors, fit_vocabulary=True, length=9)
+    made = SynTF(
+        preset="paper",
+        analyzer=f"spacy:{model}",
+        vectors=toy_vectors,
+        fit_vocabulary=True,
+        length=9,
+    )
     counts = made.fit_transform(texts)
     assert made.get_feature_names_out().tolist() == ["mouse", "run"]
     assert counts.sum(axis=1).tolist() == [[9]] * 4

@@ -321,7 +321,9 @@ def test_no_word_of_a_text_is_kept(empty_cache, toy_vectors, neighbours, size):
     matrix = np.vstack([toy_vectors.matrix, np.full((1, 8), 127, dtype=np.int8)])
     vectors = WordVectors([*toy_vectors.words, canary], matrix)
     texts = [f"The {canary} sings to the cat", f"{canary} dog cat", "dog"]
-    synthetic = SynTF(vectors=vectors, fit_vocabulary=True, length=5, neighbours=neighbours)
+    synthetic = SynTF(
+        preset="paper", vectors=vectors, fit_vocabulary=True, length=5, neighbours=neighbours
+    )
     synthetic.fit(texts)
     synthetic.transform(texts)
     assert synthetic.get_feature_names_out().tolist() == ["cat", "dog", canary]

@@ -36,7 +36,7 @@ def paper(train):
             "GloVe is not here: download glove.6B.zip from the GloVe project and set "
             "SYNTF_GLOVE to its glove.6B.100d.txt"
         )
-    return SynTF(vectors=GLOVE, fit_vocabulary=True).fit(train)
+    return SynTF(preset="paper", vectors=GLOVE, fit_vocabulary=True).fit(train)
 
 
 def test_tight_loss_of_the_papers_optimum(paper):
