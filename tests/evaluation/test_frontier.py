@@ -253,6 +253,7 @@ def rows(path):
 
 
 def test_the_command_from_end_to_end(default, paper, corpus, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
     monkeypatch.setattr(command, "newsgroups", lambda home: corpus)
     monkeypatch.setattr(command, "QUICK", GRID)
     out = tmp_path / "out"

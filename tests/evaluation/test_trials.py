@@ -227,6 +227,7 @@ FAST = ["--runs", "1", "--tagger", "pattern", "--out", "tuned"]
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # textblob's files
 def test_the_command_it_prints_runs_and_has_the_loss_it_prints(here, tmp_path):
+    pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
     code, out, error = here(
         "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST
     )
