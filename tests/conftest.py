@@ -1,6 +1,7 @@
 """Shared by all tests: a cache of their own, a small table of word vectors, a counting source."""
 
 import hashlib
+import os
 import sys
 
 import numpy as np
@@ -69,6 +70,17 @@ def toy_vectors():
 @pytest.fixture(scope="session")
 def embedded():
     return WordVectors.embedded()
+
+
+@pytest.fixture(scope="session")
+def newsgroups_home():
+    """A data home of scikit-learn with 20 newsgroups in it."""
+    if "SYNTF_NEWSGROUPS" not in os.environ:
+        pytest.skip(
+            "needs 20 newsgroups: SYNTF_NEWSGROUPS=<scikit-learn data home> "
+            "(sklearn.datasets.fetch_20newsgroups fills one)"
+        )
+    return os.environ["SYNTF_NEWSGROUPS"]
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,6 @@ from syntf.evaluation import grid, reproduction
 
 pytest.importorskip("scrubadub", reason="needs scrubadub: pip install 'syntf[evaluate]'")
 
-NEEDS_NEWSGROUPS = pytest.mark.skipif(
-    "SYNTF_NEWSGROUPS" not in os.environ,
-    reason="needs 20 newsgroups: SYNTF_NEWSGROUPS=<scikit-learn data home> "
-    "(sklearn.datasets.fetch_20newsgroups fills one)",
-)
 FAST = ["--runs", "2", "--length", "40", "--tagger", "pattern"]
 SMALL = [*FAST, "--fit-vocabulary", "--min-df", "1"]
 COLUMNS = (
@@ -295,12 +290,13 @@ def test_an_interrupted_evaluation_goes_on(tmp_path):
     assert len(numbers) == len(set(numbers)) >= kept.count("\n") - 3
 
 
-@NEEDS_NEWSGROUPS
-def test_reproduction_gives_tables_figures_and_the_expected_figures(here, tmp_path, monkeypatch):
+def test_reproduction_gives_tables_figures_and_the_expected_figures(
+    here, tmp_path, monkeypatch, newsgroups_home
+):
     """One run of the optimum: the figures that the paper's evaluation is known to give."""
     monkeypatch.setattr(reproduction, "QUICK", grid.cells(spelling=(0.0, 0.3)))
-    home = os.environ["SYNTF_NEWSGROUPS"]
-    done = here("reproduce", "--data-home", home, "--out", "r", "--quick", "--runs", 1, "--quiet")
+    where = ["--data-home", newsgroups_home, "--out", "r"]
+    done = here("reproduce", *where, "--quick", "--runs", 1, "--quiet")
     assert done == (0, "", "")
     folder = tmp_path / "r"
     found = rows(folder / "results.csv")

@@ -1,7 +1,5 @@
 """Who is suspected: ranking, halves, and what a small corpus cannot give."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,6 @@ from syntf.errors import SyntfError
 from syntf.evaluation.corpus import Labelled
 from syntf.evaluation.newsgroups import author, newsgroups
 from syntf.evaluation.scenarios import scenarios
-
-NEEDS_NEWSGROUPS = pytest.mark.skipif(
-    "SYNTF_NEWSGROUPS" not in os.environ,
-    reason="needs 20 newsgroups: SYNTF_NEWSGROUPS=<scikit-learn data home> "
-    "(sklearn.datasets.fetch_20newsgroups fills one)",
-)
 
 
 def corpus(rows):
@@ -116,9 +108,8 @@ def test_a_data_home_without_the_messages_is_told(tmp_path, monkeypatch):
         newsgroups(tmp_path)
 
 
-@NEEDS_NEWSGROUPS
-def test_the_paper_scenarios_come_out_exactly():
-    messages = newsgroups(os.environ["SYNTF_NEWSGROUPS"])
+def test_the_paper_scenarios_come_out_exactly(newsgroups_home):
+    messages = newsgroups(newsgroups_home)
     assert len(messages) == 18_846
     assert messages.train.sum() == 11_314
     assert (messages.authors == "").sum() == 73

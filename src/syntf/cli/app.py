@@ -155,8 +155,40 @@ def parameters(*names: str) -> Callable[[Any], Any]:
     return decorate
 
 
+def corpus_options(command: Any) -> Any:
+    """Where a file has its texts, labels and authors, and which texts are for testing."""
+    for option in reversed(
+        (
+            click.option(
+                "--text", default="text", show_default=True, help="The column with the texts."
+            ),
+            click.option(
+                "--label", metavar="COLUMN", help="The column with what an analyst wants to tell."
+            ),
+            click.option("--author", metavar="COLUMN", help="The column with who wrote the text."),
+            click.option("--split", metavar="COLUMN", help="A column that says train or test."),
+            click.option(
+                "--test-share",
+                type=float,
+                default=0.4,
+                show_default=True,
+                help="Without --split: the share of texts to test on, drawn once and for all.",
+            ),
+            click.option(
+                "--min-test",
+                type=click.IntRange(min=1),
+                default=5,
+                show_default=True,
+                help="Test texts that a suspect author must have.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 def evaluation_options(command: Any) -> Any:
-    """What both commands that evaluate can be told."""
+    """What every command that evaluates can be told."""
     for option in reversed(
         (
             click.option(
@@ -227,8 +259,7 @@ def app() -> None:
     "anything is released, or leave them out and say where they were.",
 )
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters("analyzer")
-@parameters("vocabulary")
+@parameters("analyzer", "vocabulary")
 @click.option(
     "--fit-vocabulary",
     is_flag=True,
@@ -304,30 +335,12 @@ def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
 
 @app.command()
 @click.argument("input", type=FILE, metavar="FILE")
-@click.option("--text", default="text", show_default=True, help="The column with the texts.")
-@click.option("--label", metavar="COLUMN", help="The column with what an analyst wants to tell.")
-@click.option("--author", metavar="COLUMN", help="The column with who wrote the text.")
-@click.option("--split", metavar="COLUMN", help="A column that says train or test.")
-@click.option(
-    "--test-share",
-    type=float,
-    default=0.4,
-    show_default=True,
-    help="Without --split: the share of texts to test on, drawn once and for all.",
-)
-@click.option(
-    "--min-test",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Test texts that a suspect author must have.",
-)
+@corpus_options
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
 @evaluation_options
 @click.option("--scrub", is_flag=True, help="Compare with scrubadub as well.")
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters("analyzer")
-@parameters("vocabulary")
+@parameters("analyzer", "vocabulary")
 @click.option("--fit-vocabulary", is_flag=True, help="Take the vocabulary from the training half.")
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers")
 def evaluate(input: Path, out: Path, **options: Any) -> None:
@@ -352,9 +365,7 @@ def evaluate(input: Path, out: Path, **options: Any) -> None:
 
 @app.command()
 @click.argument("input", type=FILE, metavar="FILE")
-@click.option("--text", default="text", show_default=True, help="The column with the texts.")
-@click.option("--label", metavar="COLUMN", help="The column with what an analyst wants to tell.")
-@click.option("--author", metavar="COLUMN", help="The column with who wrote the text.")
+@corpus_options
 @click.option(
     "--target-utility",
     type=float,
@@ -386,21 +397,6 @@ def evaluate(input: Path, out: Path, **options: Any) -> None:
     type=FILE,
     metavar="DIR",
     help="For newsgroups: scikit-learn's data home with them; downloaded there if missing.",
-)
-@click.option("--split", metavar="COLUMN", help="A column that says train or test.")
-@click.option(
-    "--test-share",
-    type=float,
-    default=0.4,
-    show_default=True,
-    help="Without --split: the share of texts that only the last confirmation sees.",
-)
-@click.option(
-    "--min-test",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Test texts that a suspect author must have.",
 )
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
 @evaluation_options
@@ -611,13 +607,18 @@ def main() -> None:
         code = _fail(str(error), error)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        code = _fail(f"{error.strerror or error}{where}; no release was written", error)
+        code = _fail(f"{error.strerror or error}{where}{_nothing_released()}", error)
     except MemoryError:
-        code = _fail("not enough memory; no release was written")
+        code = _fail(f"not enough memory{_nothing_released()}")
     except (KeyboardInterrupt, click.Abort) as error:
-        _fail("interrupted; no release was written", error.__context__ or error)
+        _fail(f"interrupted{_nothing_released()}", error.__context__ or error)
         code = 130
     sys.exit(code)
+
+
+def _nothing_released() -> str:
+    """What matters most of a run that broke off, where it was to make a release."""
+    return "; no release was written" if sys.argv[1:2] == ["anonymize"] else ""
 
 
 def _fail(message: str, error: BaseException | None = None) -> int:

@@ -16,14 +16,13 @@ from syntf.evaluation import folder, linkage, scrubbing, tagging
 from syntf.evaluation.corpus import labelled
 from syntf.evaluation.experiment import SCRUBBING, Experiment
 from syntf.evaluation.judge import EVERY, Judge
-from syntf.evaluation.paper import Cell
+from syntf.evaluation.paper import MODELS, Cell
 from syntf.evaluation.results import Result, Results, floor, gain, relative, strongest
 from syntf.evaluation.scenarios import scenarios
 
 HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
            "scrubadub-names": "no names", "syntf": "SynTF"}  # fmt: skip
-PAIR = ("nb", "svm")
 LINKED = {
     ("document", "syntf"): "a text and its release",
     ("membership", "syntf"): "a text, released or not",
@@ -131,11 +130,11 @@ def comparison(found: Results, cell: Cell) -> Table:
         if any(scores):
             table.add_row(name, *map(_f1, scores), _kept(scores), gained)
 
-    for model in PAIR:
+    for model in MODELS:
         add(f"analyst {model}", [found.utility(method, model, cell) for method in methods])
     for scenario in found.scenarios:
         table.add_row(f"[bold]{scenario}[/]")
-        for model in PAIR:
+        for model in MODELS:
             won = gain(found, cell, scenario, model)
             gained = "" if won is None else f"{won.utility - won.attack:+.0%}".replace("-", "−")
             attacks = [found.attack(method, model, scenario, cell) for method in methods]

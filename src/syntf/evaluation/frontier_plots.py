@@ -76,7 +76,7 @@ def _draw(
         top = axes.get_xaxis_transform()
         axes.text(edge, 1.0, "∞", transform=top, ha="center", va="bottom", color=GREY)
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=True, facecolor="white", edgecolor="none", framealpha=1, fontsize=8)
 
 
 def _figure(x: str) -> tuple[Figure, Axes]:

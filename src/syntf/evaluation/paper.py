@@ -32,6 +32,9 @@ LABELS = {
 """How names are shown, in the order they are shown in; other names follow, as they are."""
 
 
+MODELS = ("nb", "svm")
+"""The paper's two models, of analyst and attacker alike."""
+
 FLOORS = ("topic", "topic-guessed")
 """Attackers who see no text: whoever knows its topic, or the analyst's guess of it."""
 

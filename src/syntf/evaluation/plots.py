@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from syntf.evaluation.paper import Cell, label
+from syntf.evaluation.paper import MODELS, Cell, label
 from syntf.evaluation.results import Result, Results, gain, relative
 
 COLOURS = {"utility": "#009E73", "attack": "#D55E00"}
@@ -23,8 +23,6 @@ MARKERS = {"utility": "o", "attack": "s"}
 HATCHES = {"utility": "", "attack": "//"}
 LINES = {"original": ":", "vectorised": "--", "syntf": "-"}
 GREY, SMALL = "#555555", 8
-PAIR = ("nb", "svm")
-"""The paper's two models; others have no analyst to compare with."""
 BEHIND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.4}
 """Behind texts, so that no line strikes them through."""
 
@@ -262,7 +260,7 @@ def _figure(
 ) -> tuple[Figure, NDArray[np.object_]]:
     """A grid of panels so many inches wide, models by scenarios, and one legend below them."""
     scenarios = results.scenarios or [""]
-    models = [name for name in results.models if name in PAIR] or [""]
+    models = [name for name in results.models if name in MODELS] or [""]
     figure = Figure(layout="constrained")
     grid = figure.subplots(len(models), len(scenarios), sharex=True, sharey=True, squeeze=False)
     for model, row in zip(models, grid, strict=True):
