@@ -36,7 +36,7 @@ def test_a_vocabulary_that_is_given_is_taken_whole():
 
 
 def test_other_presets_are_refused():
-    with pytest.raises(SyntfError, match="a preset is default or paper, not 'best'"):
+    with pytest.raises(SyntfError, match="a preset is default, accurate, paper, not 'best'"):
         settings("best")
     with pytest.raises(SyntfError, match="a preset is"):
         SynTF(preset="best").fit([])

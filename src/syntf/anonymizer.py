@@ -34,7 +34,7 @@ from syntf.rating import WordRating
 from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
 from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
-from syntf.topicality import topical_weights
+from syntf.topicality import names, topical_weights
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
 
@@ -66,7 +66,8 @@ class Settings:
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
     vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
     fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
-        them (counts, or shares below 1), and the `max_size` found most often.
+        them (counts, or shares below 1), and the `max_size` found most often; with topical
+        `weights`, of those that may name something.
     max_size : of any other vocabulary, take the outputs whose vectors stand first: frequent words.
     synsets : extend the vocabulary by the synonyms of its terms in WordNet.
     vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.WordVectors`,
@@ -368,6 +369,7 @@ def _vocabulary(
         return Vocabulary.fit(
             texts, analyzer, vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
+            only=names if settings.weights == "topical" else None,
         )  # fmt: skip
     if settings.vocabulary is None:
         made = Vocabulary.default(vectors)

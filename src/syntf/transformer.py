@@ -32,12 +32,12 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     epsilon : float, optional
         Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
     loss : float, optional
-        Wanted loss per word, in place of `epsilon`; 8.5 by default.
+        Wanted loss per word, in place of `epsilon`; 8 by default.
     neighbours : int, optional
         k, to have a word replaced by one of its k nearest output words, or by any other, all
         alike: the loss is then half of ε. 1 by default; the paper grades words by similarity.
     length : int, optional
-        Words drawn for every document, whatever its own length; 117 by default.
+        Words drawn for every document, whatever its own length; 125 by default.
     spelling : float, default=0.3
         Factor s by which shared letter bigrams count against a substitute.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
@@ -68,7 +68,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts (int) or a share of them (float).
     max_size : int, optional
         How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
-        of any other, those whose vectors stand first, as frequent words do. By default 3,500
+        of any other, those whose vectors stand first, as frequent words do. By default 5,000
         of the public vocabulary or of a fitted one, and all of one that is given.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.

@@ -5,9 +5,13 @@ from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
+from itertools import compress
 from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syntf import wordnet
 from syntf.analysis import Analysis, Analyzer, Token, tokens
@@ -104,12 +108,13 @@ class Vocabulary:
         min_df: float = 2,
         max_df: float = 1.0,
         max_size: int | None = None,
+        only: Callable[[Sequence[str]], NDArray[np.bool_]] | None = None,
     ) -> "Vocabulary":
         """The terms with a vector that `min_df` to `max_df` of these texts contain, sorted.
 
         Whole numbers count texts, others are shares of them, as in scikit-learn. Of more than
         `max_size` terms, those found in the most texts are taken; where these are equal, the
-        first in the alphabet.
+        first in the alphabet. `only` says which terms may be taken at all.
 
         It depends on the texts, so a release that uses it for the same texts is marked.
         """
@@ -122,6 +127,8 @@ class Vocabulary:
         del documents[""]
         least, most = _texts(min_df, size), _texts(max_df, size)
         terms = [word for word, count in documents.items() if least <= count <= most]
+        if only is not None:
+            terms = list(compress(terms, only(terms)))
         if not terms:
             raise SyntfError(
                 f"the text (terms in {_amount(min_df)} or more, {_amount(max_df)} or fewer) has 0 "

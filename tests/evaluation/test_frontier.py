@@ -28,7 +28,7 @@ COLUMNS = (
     "mechanism vocabulary varied outputs k length epsilon loss_per_word loss_per_document model "
     "runs f1 f1_std"
 ).split()
-GRID = Grid((3.0, 9.0), (9.0,), (8,), (30.0,), (2.0,))
+GRID = Grid((3.0, 9.0), (9.0,), (8,), (30.0,), (2.0,), (4.0,), (5,))
 
 
 @pytest.fixture
@@ -52,45 +52,60 @@ def default(toy_vectors, toy_words):
 
 
 @pytest.fixture
+def accurate(default):
+    return replace(default, length=15)
+
+
+@pytest.fixture
 def paper(toy_vectors):
     return Settings(vectors=toy_vectors, fit_vocabulary=True, length=20)
 
 
 def point(**given):
     base = dict(
-        mechanism="default", vocabulary="public", varied="loss", outputs=10, k=1, length=10,
+        mechanism="accurate", vocabulary="public", varied="loss", outputs=10, k=1, length=10,
         epsilon=16.0, loss_per_word=8.0, loss_per_document=80.0, model="nb", runs=2, f1=0.5,
         f1_std=0.01,
     )  # fmt: skip
     return Point(**{**base, **given})
 
 
-def test_curves_differ_from_the_settings_in_what_they_say(default, paper):
-    found = curves(default, paper, 25, GRID)
+def test_curves_differ_from_the_settings_in_what_they_say(default, accurate, paper):
+    found = curves(default, accurate, paper, 25, GRID)
     names = [(one.mechanism, one.vocabulary, one.neighbours) for one in found]
+    public, fitted = ("accurate", "public"), ("accurate", "fitted")
     assert names == [
-        ("default", "public", 1), ("default", "public", 1), ("default", "fitted", 1),
-        ("default", "fitted", 1), ("paper", "fitted", None), ("santext", "public", None),
-        ("k-rr", "public", 1), ("custext", "public", 20),
+        ("default", "public", 1), (*public, 1), (*public, 2), (*public, 1), (*public, 1),
+        (*fitted, 1), (*fitted, 2), (*fitted, 1), (*fitted, 1), ("paper", "fitted", None),
+        ("santext", "public", None), ("k-rr", "public", 1), ("custext", "public", 20),
     ]  # fmt: skip
     assert set(frontier_tables.NAMES) == set(frontier_plots.STYLES) == {one[:2] for one in names}
-    assert found[0].points == [Asked("loss", 3.0), Asked("loss", 9.0)]
-    assert found[1].points == [Asked("length", 8), Asked("length", 20)]
-    assert found[0].at(Asked("loss", 3.0)) == replace(default, loss=3.0, max_size=25)
-    assert found[1].at(Asked("length", 8)) == replace(default, length=8)
-    assert found[2].settings.max_size == found[3].settings.max_size == 25
-    assert found[4].at(Asked("epsilon", 30.0)) == replace(paper, epsilon=30.0)
-    assert found[7].at(Asked("epsilon", 2.0)).loss is None
+    assert found[0].points == [Asked("length", 8), Asked("length", 20)]
+    assert found[0].at(Asked("length", 8)) == replace(default, length=8)
+    assert found[1].points == [Asked("loss", 3.0), Asked("loss", 9.0)]
+    assert found[3].points == [Asked("length", 8), Asked("length", 15)]
+    assert found[1].at(Asked("loss", 3.0)) == replace(accurate, loss=3.0, max_size=25)
+    many = replace(accurate, loss=4.0, neighbours=2, length=200)
+    assert [found[2].at(asked) for asked in found[2].points] == [many]
+    sure = replace(accurate, loss=10.5, max_size=5000, length=5)
+    assert [found[4].at(asked) for asked in found[4].points] == [sure]
+    assert found[5].settings.max_size == found[7].settings.max_size == 25
+    assert found[9].at(Asked("epsilon", 30.0)) == replace(paper, epsilon=30.0)
+    assert found[12].at(Asked("epsilon", 2.0)).loss is None
 
 
-def test_small_losses_get_fewer_outputs(default, paper):
+OURS = (("accurate", "public"), ("accurate", "fitted"), ("k-rr", "public"))
+
+
+def test_small_losses_get_fewer_outputs(default, accurate, paper):
     losses = (4.0, 5.5, 6.0, 7.5, 7.6, 9.0)
-    found = curves(default, paper, 3500, GRID._replace(losses=losses))
-    for mechanism, vocabulary in (("default", "public"), ("default", "fitted"), ("k-rr", "public")):
+    found = curves(default, accurate, paper, 3500, GRID._replace(losses=losses))
+    for mechanism, vocabulary in OURS:
         sizes = {
             asked.value: one.settings.max_size
             for one in found
             if (one.mechanism, one.vocabulary) == (mechanism, vocabulary)
+            if one.settings.length == accurate.length
             for asked in one.points
             if asked.name == "loss"
         }
@@ -98,28 +113,29 @@ def test_small_losses_get_fewer_outputs(default, paper):
 
 
 def test_the_presets_make_curves():
-    found = curves(presets.settings(), presets.settings("paper", fit_vocabulary=True), 99, QUICK)
+    ours = presets.settings(), presets.settings("accurate")
+    found = curves(*ours, presets.settings("paper", fit_vocabulary=True), 99, QUICK)
     for curve in found:
         assert all(isinstance(curve.at(asked), Settings) for asked in curve.points)
 
 
-def test_each_curve_draws_by_its_own_mechanism(default, paper, corpus):
+def test_each_curve_draws_by_its_own_mechanism(default, accurate, paper, corpus):
     made = {
         (curve.mechanism, curve.vocabulary): maker(curve, corpus.seen)(curve.points[0])
-        for curve in curves(default, paper, 12, GRID)
-        if curve.points[0].name != "length"
+        for curve in curves(default, replace(accurate, length=20), paper, 12, GRID)
+        if curve.points[0].name != "length" and curve.settings.length == 20
     }
-    for name, vocabulary in (("default", "public"), ("default", "fitted"), ("k-rr", "public")):
-        assert made[name, vocabulary].mechanism.loss == pytest.approx(3, rel=1e-6)
+    for ours in OURS:
+        assert made[ours].mechanism.loss == pytest.approx(3, rel=1e-6)
     assert made["santext", "public"].mechanism.loss == pytest.approx(9, rel=0.003)
     assert made["custext", "public"].mechanism.loss == inf
     assert made["custext", "public"].mechanism.epsilon == 2
     assert made["paper", "fitted"].mechanism.epsilon == 30
     sizes = {key: one.mechanism.shape for key, one in made.items()}
     assert sizes["custext", "public"] == sizes["santext", "public"] == (41, 25)
-    assert sizes["default", "public"] == (41, 12)
+    assert sizes["accurate", "public"] == (41, 12)
     assert sizes["k-rr", "public"] == (13, 12)
-    assert sizes["default", "fitted"] == (41, 12)
+    assert sizes["accurate", "fitted"] == (41, 12)
     assert sizes["paper", "fitted"] == (15, 14)
     own = made["k-rr", "public"].mechanism.weights(7) / 2**62
     assert own[7] == pytest.approx(exp(3) / (exp(3) + 11), rel=1e-6)
@@ -130,7 +146,7 @@ def test_each_curve_draws_by_its_own_mechanism(default, paper, corpus):
 def log_of(tmp_path, runs):
     log = Log(tmp_path / "runs.jsonl", "test")
     about = {"mechanism": "custext", "vocabulary": "public", "max_size": 9,
-             "varied": "epsilon", "value": 2.0,
+             "varied": "epsilon", "asked": [9, 3, None, 2.0, 7],
              "outputs": 9, "k": 3, "length": 7, "epsilon": 2.0, "loss_per_word": inf}  # fmt: skip
     for number, (nb, svm) in enumerate(runs):
         found = [
@@ -171,7 +187,7 @@ def test_the_least_loss_is_the_least_that_reaches_the_paper():
     ]
     assert least_losses(found)[1:] == [
         ["the paper, as published", "25.4", "3,810", ".600"],
-        ["SynTF", "8.0", "904", ".650"],
+        ["SynTF, accurate", "8.0", "904", ".650"],
         ["SanText", "not reached", "not reached", ".200"],
         ["CusText", "∞", "∞", ".700"],
     ]
@@ -186,7 +202,7 @@ def test_scores_show_both_models_and_what_custext_states():
     ]
     lines = scores(found).splitlines()
     assert lines[2:] == [
-        "| SynTF | 10 | 1 | 10 | 8.0 | 80.0 | .500 ± .010 | .610 |",
+        "| SynTF, accurate | 10 | 1 | 10 | 8.0 | 80.0 | .500 ± .010 | .610 |",
         "| SanText | 10 | – | 10 | 20.1 | 201 | .500 ± .010 | – |",
         "| CusText | 10 | 20 | 10 | ∞ (states 3) | ∞ | .500 ± .010 | – |",
     ]
@@ -200,7 +216,7 @@ def test_attacks_show_the_excess_with_its_sign():
     ]
     assert attack_table(found).splitlines()[2:] == [
         "| original text | Top 5/Any | words, linear SVM | .900 | .880 | +.020 | – |",
-        "| SynTF | Top 5/Any | words, linear SVM | .750 ± .020 | .880 | −.130 | .500 |",
+        "| SynTF, default | Top 5/Any | words, linear SVM | .750 ± .020 | .880 | −.130 | .500 |",
     ]
 
 
@@ -214,7 +230,7 @@ def test_pictures_put_an_infinite_loss_at_the_edge():
     for draw, published in ((frontier_plots.per_word, 25.4), (frontier_plots.per_document, 3810)):
         (axes,) = draw(found).axes
         names = axes.get_legend_handles_labels()[1]
-        assert sorted(names) == ["CusText", "SynTF", f"the paper: 0.60 at {published:,}"]
+        assert sorted(names) == ["CusText", "SynTF, accurate", f"the paper: 0.60 at {published:,}"]
         assert "∞" in [text.get_text() for text in axes.texts]
         places = [x for line in axes.lines for x in np.atleast_1d(line.get_xdata())]
         assert np.isfinite(np.array(places, dtype=float)).all()
@@ -222,9 +238,10 @@ def test_pictures_put_an_infinite_loss_at_the_edge():
     assert axes.get_xscale() == "log"
 
 
-def test_a_frontier_goes_on_where_it_was(default, paper, corpus, tmp_path, monkeypatch):
-    found = curves(default, paper, 12, GRID)
-    frontier = Frontier(corpus, found[:2], runs=2)
+def test_a_frontier_goes_on_where_it_was(default, accurate, paper, corpus, tmp_path, monkeypatch):
+    every = curves(default, accurate, paper, 12, GRID)
+    found = [every[1], every[3]]
+    frontier = Frontier(corpus, found, runs=2)
     path = tmp_path / "runs.jsonl"
     assert len(list(frontier.run(Log(path, frontier.key)))) == 4
     text = path.read_text().splitlines(keepends=True)
@@ -232,17 +249,19 @@ def test_a_frontier_goes_on_where_it_was(default, paper, corpus, tmp_path, monke
     path.write_text("".join(text[:-1]))
     assert len(list(frontier.run(Log(path, frontier.key)))) == 1
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    keys = sorted((one["varied"], one["value"], one["run"]) for one in lines[1:])
+    place = {"loss": 2, "length": 4}
+    keys = sorted((one["varied"], one["asked"][place[one["varied"]]], one["run"])
+                  for one in lines[1:])  # fmt: skip
     assert keys == [
         (name, value, run)
-        for name, value in (("length", 8), ("length", 20), ("loss", 3.0), ("loss", 9.0))
+        for name, value in (("length", 8), ("length", 15), ("loss", 3.0), ("loss", 9.0))
         for run in (0, 1)
     ]
     monkeypatch.setattr("syntf.evaluation.frontier.maker", None)  # nothing is made again
     assert list(frontier.run(Log(path, frontier.key))) == []
-    more = Frontier(corpus, [Curve("default", default, found[0].points[:1])], runs=1)
+    more = Frontier(corpus, [Curve("accurate", accurate, found[0].points[:1])], runs=1)
     assert more.key == frontier.key  # points may be added
-    other = Frontier(corpus, [Curve("default", replace(default, loss=5.0), [])])
+    other = Frontier(corpus, [Curve("accurate", replace(accurate, loss=5.0), [])])
     with pytest.raises(SyntfError, match="other parameters"):
         Log(path, other.key)
 
@@ -252,16 +271,19 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
-def test_the_command_from_end_to_end(default, paper, corpus, tmp_path, monkeypatch, capsys):
+def test_the_command_from_end_to_end(
+    default, accurate, paper, corpus, tmp_path, monkeypatch, capsys
+):
     pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
     monkeypatch.setattr(command, "newsgroups", lambda home: corpus)
     monkeypatch.setattr(command, "QUICK", GRID)
     out = tmp_path / "out"
     options = dict(data_home=None, runs=5, quick=True, tagger="pattern", force=False, quiet=False)
-    command.run(out, **options, default=default, paper=paper)
+    settings = {"default": default, "accurate": accurate, "paper": paper}
+    command.run(out, **options, **settings)
     found = rows(out / "frontier.csv")
     assert list(found[0]) == COLUMNS
-    assert len(found) == 2 * (4 + 4 + 3 + 1 + 2 + 1)
+    assert len(found) == 3 * (2 + 6 + 6 + 3 + 1 + 2 + 1)
     assert {row["runs"] for row in found} == {"2"}
     assert {row["loss_per_word"] for row in found if row["mechanism"] == "custext"} == {"inf"}
     for row in found:
@@ -273,20 +295,22 @@ def test_the_command_from_end_to_end(default, paper, corpus, tmp_path, monkeypat
     ]  # fmt: skip
     assert told[1] > 0.9  # at a loss of 9
     attacked = rows(out / "attacks.csv")
-    assert [row["data"] for row in attacked] == ["original"] * 2 + ["paper"] * 2 + ["default"] * 2
+    assert [row["data"] for row in attacked] == [
+        data for data in ("original", "paper", "accurate", "default") for _ in range(2)
+    ]
     for row in attacked:
         wanted = float(row["f1"]) - float(row["floor"])
         assert float(row["excess"]) == pytest.approx(wanted)
         assert float(row["writeprints"]) <= float(row["f1"])
     text = (out / "frontier.md").read_text()
     assert text.count("## ") == 4
-    assert "| CusText | 25 | 20 | 20 | ∞ (states 2) | ∞ |" in text
+    assert "| CusText | 25 | 20 | 15 | ∞ (states 2) | ∞ |" in text
     for name in ("per-word", "per-document"):
         assert (out / f"{name}.png").stat().st_size > 10_000
         assert "<svg" in (out / f"{name}.svg").read_text()
     assert "the paper, as published" in capsys.readouterr().out
     before = (out / "runs.jsonl").read_text()
-    command.run(out, **{**options, "quiet": True}, default=default, paper=paper)
+    command.run(out, **{**options, "quiet": True}, **settings)
     assert (out / "runs.jsonl").read_text() == before
     assert capsys.readouterr().out == ""
 
@@ -300,4 +324,5 @@ def test_options_and_presets_reach_the_command(monkeypatch, tmp_path):
     assert not stopped.value.code
     assert (called["out"], called["runs"], called["quick"]) == (tmp_path, 3, False)
     assert called["default"] == presets.settings()
+    assert called["accurate"] == presets.settings("accurate")
     assert called["paper"] == presets.settings("paper", fit_vocabulary=True)

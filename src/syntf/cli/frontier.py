@@ -30,6 +30,7 @@ def run(
     force: bool,
     quiet: bool,
     default: Settings,
+    accurate: Settings,
     paper: Settings,
 ) -> None:
     runs = min(runs, QUICK_RUNS) if quick else runs
@@ -38,8 +39,8 @@ def run(
         with stages("loading messages", 1) as advance:
             corpus = newsgroups(data_home)
             advance(1)
-        outputs = len(reading(default, corpus.seen, stages=stages)[2].outputs)
-        drawn = curves(default, paper, outputs, QUICK if quick else Grid())
+        outputs = len(reading(accurate, corpus.seen, stages=stages)[2].outputs)
+        drawn = curves(default, accurate, paper, outputs, QUICK if quick else Grid())
         frontier = Frontier(corpus, drawn, runs, stages)
         log = folder.open_log(out, frontier.key, force=force)
         with console.resumable():
@@ -47,22 +48,23 @@ def run(
                 frontier_tables.write_points(out / "frontier.csv", points(log))
         suspects, _ = scenarios(corpus)
         judge = Judge.of(corpus, suspects, tags)
+        attacked = {"paper": paper, "accurate": accurate, "default": default}
         measured = {
             name: measure(
                 Experiment(corpus, judge, settings, runs, EVERY, stages=stages),
                 out / name,
                 force=force,
             )
-            for name, settings in (("paper", paper), ("default", default))
+            for name, settings in attacked.items()
         }
-        for name, settings in (("paper", paper), ("default", default)):
+        for name, settings in attacked.items():
             anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
             linked = list(linkage.measure(corpus, anonymizer, stages=stages))
             folder.write_linkage(out / name, linked)
-    found, attacked = points(log), frontier_tables.attacks(measured)
+    found, attacks = points(log), frontier_tables.attacks(measured)
     frontier_tables.write_points(out / "frontier.csv", found)
-    frontier_tables.write_attacks(out / "attacks.csv", attacked)
-    text = frontier_tables.markdown(found, attacked)
+    frontier_tables.write_attacks(out / "attacks.csv", attacks)
+    text = frontier_tables.markdown(found, attacks)
     (out / "frontier.md").write_text(text, encoding="utf-8")
     for name, figure in (
         ("per-word", frontier_plots.per_word(found)),

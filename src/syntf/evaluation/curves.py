@@ -23,6 +23,10 @@ SIZES = ((5.5, 500), (6.5, 1000), (7.5, 2000))
 """Up to a loss, the number of outputs that serves best: some e^ℓ, found on the training half."""
 
 
+MANY: dict[str, Any] = {"neighbours": 2, "length": 200}
+SURE: dict[str, Any] = {"loss": 10.5, "max_size": 5000}
+
+
 class Asked(NamedTuple):
     """One parameter of the settings that a point changes: ``loss``, ``epsilon`` or ``length``."""
 
@@ -33,17 +37,21 @@ class Asked(NamedTuple):
 class Grid(NamedTuple):
     """What is asked for along the curves."""
 
-    losses: Sequence[float] = (4.0, 5.0, 6.0, 7.0, 7.5, 8.0, 9.0, 10.0, 12.0)
+    losses: Sequence[float] = (4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0)
     farther: Sequence[float] = (8.0, 12.0, 16.0, 20.0, 25.0, 30.0)
     """Of SanText, which shows nothing where we do."""
-    lengths: Sequence[int] = (25, 50, 75, 100, 150, 200)
+    lengths: Sequence[int] = (25, 50, 100, 150, 200)
     epsilons: Sequence[float] = (20.0, 30.0, 40.0, 47.5, 55.0)
     """Of the paper's mechanism."""
     nominal: Sequence[float] = (1.0, 3.0, 10.0)
     """Of CusText, whose loss is infinite at each."""
+    least: Sequence[float] = (7.0, 7.5, 8.0)
+    """Losses of many words: the least a word that still serves."""
+    fewest: Sequence[int] = (30, 40, 47, 60)
+    """Lengths of sure words: the least a document that still serves."""
 
 
-QUICK = Grid((6.0, 8.0, 10.0), (10.0, 20.0), (50, 100), (30.0, 47.5), (3.0,))
+QUICK = Grid((6.0, 8.0, 10.0), (10.0, 20.0), (50, 100), (30.0, 47.5), (3.0,), (8.0,), (47,))
 """Points that still show where the curves lie."""
 
 
@@ -73,23 +81,33 @@ class Curve:
         return replace(self.settings, **changes)
 
 
-def curves(default: Settings, paper: Settings, outputs: int, grid: Grid) -> list[Curve]:
+def curves(
+    default: Settings, accurate: Settings, paper: Settings, outputs: int, grid: Grid
+) -> list[Curve]:
     """Ours, with public outputs and as many fitted ones; the paper's; the peers' over our words.
 
-    Below the default's loss a smaller vocabulary serves better (`SIZES`), so ours and
-    randomised response, which is as sensitive to it, get one there.
+    The default is a curve along the length. Most is about `accurate`, with `outputs` words: below
+    its loss a smaller vocabulary serves better (`SIZES`), so it and randomised response, which is
+    as sensitive to it, get one there. Two more parts go to its ends, found on the training half:
+    `MANY` words of two neighbours each, and few words that are `SURE`.
     """
-    fitted = replace(default, vocabulary=None, fit_vocabulary=True, max_size=outputs)
+    fitted = replace(accurate, vocabulary=None, fit_vocabulary=True, max_size=outputs)
     epsilons = [Asked("epsilon", epsilon) for epsilon in grid.epsilons]
+    ours = []
+    for one in (accurate, fitted):
+        ours += [
+            *_sized("accurate", one, outputs, grid),
+            Curve("accurate", replace(one, **MANY), [Asked("loss", loss) for loss in grid.least]),
+            Curve("accurate", one, _lengths(grid.lengths, one)),
+            Curve("accurate", replace(one, **SURE), [Asked("length", n) for n in grid.fewest]),
+        ]
     return [
-        *_sized("default", default, outputs, grid),
-        Curve("default", default, _lengths(grid, default)),
-        *_sized("default", fitted, outputs, grid),
-        Curve("default", fitted, _lengths(grid, default)),
-        Curve("paper", paper, [*epsilons, *_lengths(grid, paper)]),
-        Curve("santext", default, [Asked("loss", loss) for loss in grid.farther]),
-        *_sized("k-rr", default, outputs, grid),
-        Curve("custext", default, [Asked("epsilon", epsilon) for epsilon in grid.nominal]),
+        Curve("default", default, _lengths(grid.lengths, default)),
+        *ours,
+        Curve("paper", paper, [*epsilons, *_lengths(grid.lengths, paper)]),
+        Curve("santext", accurate, [Asked("loss", loss) for loss in grid.farther]),
+        *_sized("k-rr", accurate, outputs, grid),
+        Curve("custext", accurate, [Asked("epsilon", epsilon) for epsilon in grid.nominal]),
     ]
 
 
@@ -103,9 +121,9 @@ def _sized(mechanism: str, settings: Settings, outputs: int, grid: Grid) -> Iter
         yield Curve(mechanism, replace(settings, max_size=size), asked)
 
 
-def _lengths(grid: Grid, settings: Settings) -> list[Asked]:
+def _lengths(lengths: Sequence[int], settings: Settings) -> list[Asked]:
     """The settings' own length among them."""
-    return [Asked("length", length) for length in sorted({*grid.lengths, settings.length})]
+    return [Asked("length", length) for length in sorted({*lengths, settings.length})]
 
 
 def maker(

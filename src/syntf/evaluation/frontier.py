@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from statistics import fmean, stdev
 from typing import Any
@@ -19,8 +19,11 @@ from syntf.evaluation.judge import Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.stages import Advance, Stages, silent
 
-NAME = ("mechanism", "vocabulary", "max_size", "varied", "value")
+NAME = ("mechanism", "vocabulary", "varied", "asked")
 """What tells the points of a log apart."""
+
+MODELS = ("nb", "svm", "nb-less")
+"""The analyst's, who knows that single words may be noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +32,7 @@ class Point:
 
     Parameters
     ----------
-    mechanism : {'default', 'paper', 'santext', 'k-rr', 'custext'}
+    mechanism : {'default', 'accurate', 'paper', 'santext', 'k-rr', 'custext'}
     vocabulary : {'public', 'fitted'}
         Where the outputs are from.
     varied : {'loss', 'epsilon', 'length'}
@@ -44,7 +47,7 @@ class Point:
         The parameter of the mechanism; for CusText the loss that it states.
     loss_per_word, loss_per_document : float
         Tight, over all pairs of documents; infinite for CusText.
-    model : {'nb', 'svm'}
+    model : {'nb', 'svm', 'nb-less'}
     runs : int
     f1 : float
         Weighted over the classes.
@@ -99,7 +102,7 @@ class Frontier:
 
     def run(self, log: Log) -> Iterator[None]:
         """Do what the log does not have yet, and tell it of each run; yields after each point."""
-        judge = Judge.of(self.corpus, [], None)
+        judge = replace(Judge.of(self.corpus, [], None), models=MODELS)
         total = self.runs * sum(len(curve.points) for curve in self.curves)
         with (
             self.stages("curves", total) as self._advance,
@@ -169,7 +172,7 @@ def better(found: Iterable[Point]) -> list[Point]:
     for point in found:
         key = tuple(
             getattr(point, name)
-            for name in ("mechanism", "vocabulary", "varied", "outputs", "epsilon", "length")
+            for name in ("mechanism", "vocabulary", "varied", "outputs", "k", "epsilon", "length")
         )
         if key not in best or point.f1 > best[key].f1:
             best[key] = point
@@ -177,8 +180,9 @@ def better(found: Iterable[Point]) -> list[Point]:
 
 
 def _name(curve: Curve, asked: Asked) -> dict[str, Any]:
-    settings = (curve.mechanism, curve.vocabulary, curve.settings.max_size)
-    return dict(zip(NAME, (*settings, *asked), strict=True))
+    one = curve.at(asked)
+    asks = [one.max_size, curve.neighbours, one.loss, one.epsilon, one.length]
+    return dict(zip(NAME, (curve.mechanism, curve.vocabulary, asked.name, asks), strict=True))
 
 
 def _about(curve: Curve, asked: Asked, anonymizer: Anonymizer) -> dict[str, Any]:

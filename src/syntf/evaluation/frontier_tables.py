@@ -18,8 +18,9 @@ TARGET = ABSOLUTE["syntf"][0]
 
 PAPER_LOSSES = (LOSS, LOSS * (OPTIMUM.length or 0))
 NAMES = {
-    ("default", "public"): "SynTF",
-    ("default", "fitted"): "SynTF, outputs fitted",
+    ("default", "public"): "SynTF, default",
+    ("accurate", "public"): "SynTF, accurate",
+    ("accurate", "fitted"): "the same, outputs fitted",
     ("paper", "fitted"): "the paper's SynTF",
     ("santext", "public"): "SanText",
     ("k-rr", "public"): "randomised response",
@@ -34,7 +35,7 @@ class Attack:
 
     Parameters
     ----------
-    data : {'original', 'paper', 'default'}
+    data : {'original', 'paper', 'accurate', 'default'}
         What was attacked: the texts, or a release with these settings.
     scenario, attacker, model : str
     runs : int
@@ -151,14 +152,14 @@ def least_losses(found: Iterable[Point]) -> list[list[str]]:
 
 
 def scores(found: Sequence[Point]) -> str:
-    """Every point, with both models side by side."""
+    """Every point, with the models side by side."""
     models = sorted({one.model for one in found})
     lines = []
     for key, name in NAMES.items():
-        rows: dict[tuple[float, float, int], dict[str, Point]] = {}
+        rows: dict[tuple[float, ...], dict[str, Point]] = {}
         for one in found:
             if (one.mechanism, one.vocabulary) == key:
-                place = (one.loss_per_word, one.epsilon, one.length)
+                place = (one.loss_per_word, one.epsilon, one.length, one.outputs, one.k or 0)
                 rows.setdefault(place, {})[one.model] = one
         for _, by_model in sorted(rows.items()):
             one = next(iter(by_model.values()))
@@ -180,7 +181,12 @@ def scores(found: Sequence[Point]) -> str:
 
 def attack_table(found: Sequence[Attack]) -> str:
     """A line for each kind of data and scenario."""
-    data = {"original": "original text", "paper": "the paper's SynTF", "default": "SynTF"}
+    data = {
+        "original": "original text",
+        "paper": NAMES["paper", "fitted"],
+        "accurate": NAMES["accurate", "public"],
+        "default": NAMES["default", "public"],
+    }
     lines = []
     for name, shown_name in data.items():
         for one in found:

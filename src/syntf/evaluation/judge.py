@@ -52,6 +52,8 @@ class Judge:
     originals: Sequence[str]
     tagger: Tagger | None = None
     """For WritePrints."""
+    models: Sequence[str] = ("nb", "svm")
+    """The analyst's."""
 
     @classmethod
     def of(cls, corpus: Labelled, scenarios: Sequence[Scenario], tagger: Tagger | None) -> "Judge":
@@ -101,7 +103,7 @@ class Judge:
             return
         known = self.labels != ""
         labels, train = self.labels[known], self.train[known]
-        scores = measured(labels[~train], analyst(counts[known], labels, train))
+        scores = measured(labels[~train], analyst(counts[known], labels, train, self.models))
         for model, score in scores.items():
             yield Finding("utility", "", model, "", score)
 

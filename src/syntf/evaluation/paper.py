@@ -16,6 +16,7 @@ LABELS = {
     "top10-multi": "Top 10/Multi",
     "nb": "naive Bayes",
     "svm": "linear SVM",
+    "nb-less": "naive Bayes, less ½",
     "logistic": "logistic regression",
     "writeprints": "WritePrints, alphabetical",
     "writeprints-frequency": "WritePrints, by frequency",
