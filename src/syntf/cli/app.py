@@ -44,8 +44,7 @@ PARAMETERS = {
     "loss": click.option(
         "--loss",
         type=float,
-        help="Wanted loss per word, in place of --epsilon: finds the epsilon for it. "
-        "[default: 8]",
+        help="Wanted loss per word, in place of --epsilon: finds the epsilon for it. [default: 8]",
     ),
     "neighbours": click.option(
         "--neighbours",
@@ -487,9 +486,13 @@ def frontier(out: Path, **options: Any) -> None:
     from syntf import presets
     from syntf.cli import frontier
 
-    ours = {name: presets.settings(name) for name in ("default", "accurate")}
-    paper = presets.settings("paper", fit_vocabulary=True)
-    frontier.run(out, **ours, paper=paper, **options)
+    frontier.run(
+        out,
+        default=presets.settings(),
+        accurate=presets.settings("accurate"),
+        paper=presets.settings("paper", fit_vocabulary=True),
+        **options,
+    )
 
 
 @app.command()

@@ -14,7 +14,6 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-
 LESS = "-less"
 
 
