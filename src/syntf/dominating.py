@@ -109,7 +109,7 @@ def _walk(
                 break
             best = max(best, here)
         found = best.ln() if best > 1 else Decimal(0)
-        return float_up(found + more + (found + more + 1) * SLACK)
+        return float_up((found + more) * (1 + SLACK))
 
 
 def _decimal(value: Fraction) -> Decimal:

@@ -47,9 +47,9 @@ Floats = NDArray[np.float64]
 Divergence = Callable[[float], float]
 """An upper bound on the divergence of any two rows, by a = α − 1."""
 
-FINE = [2.0**j * (1 + i / 16) for j in range(-12, 8) for i in range(16)]
-"""Orders a where each costs nothing: 16 in each doubling."""
-COARSE = FINE[:-8:8]
+FINE = [2.0**j * (1 + i / 8) for j in range(-12, 8) for i in range(8)]
+"""Orders a where each costs nothing: eight in each doubling."""
+COARSE = FINE[:-4:4]
 """Orders a that square roots and products reach: 2^j and 1.5 · 2^j."""
 
 SLACK = Decimal("1e-40")
