@@ -1,7 +1,9 @@
 """Shared by all tests: a cache of their own, a small table of word vectors, a counting source."""
 
 import hashlib
+import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -87,6 +89,24 @@ def newsgroups_home():
 def python():
     """The interpreter, to start another process with: what it runs sees this environment."""
     return sys.executable
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """Runs a script where dp-accounting is installed; it needs an attrs older than others do."""
+    if "SYNTF_DP_ACCOUNTING" not in os.environ:
+        pytest.skip(
+            "needs dp-accounting: python3 -m venv DIR && DIR/bin/pip install dp-accounting==0.6.0, "
+            "then SYNTF_DP_ACCOUNTING=DIR/bin/python"
+        )
+
+    def run(script, given):
+        command = [os.environ["SYNTF_DP_ACCOUNTING"], "-c", script]
+        done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
 
 
 @pytest.fixture(scope="session")

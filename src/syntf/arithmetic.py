@@ -17,7 +17,9 @@ from syntf.errors import SyntfError
 GRID = 65535
 """Ratings are multiples of 1/GRID, held as the integers 0 … GRID (their *level*)."""
 
-_EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+"""Decimals of 60 digits: logarithms and exponentials are right to the last one."""
+
 _FIXED = 160  # binary places of the factors that make up the exponential
 
 
@@ -50,12 +52,12 @@ def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
     exponential is the product of one of 256 coarse and one of 256 fine factors, each a
     correctly rounded 60-digit exponential.
     """
-    step = _EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
+    step = EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
     one = Decimal(1 << _FIXED)
 
     def factors(stride: int) -> list[int]:
-        powers = (_EXACT.exp(_EXACT.multiply(step, Decimal(stride * k))) for k in range(256))
-        return [int(_EXACT.to_integral_value(_EXACT.multiply(power, one))) for power in powers]
+        powers = (EXACT.exp(EXACT.multiply(step, Decimal(stride * k))) for k in range(256))
+        return [int(EXACT.to_integral_value(EXACT.multiply(power, one))) for power in powers]
 
     coarse, fine = factors(256), factors(1)
     shift = 2 * _FIXED - bits
@@ -66,16 +68,16 @@ def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
 
 def log_up(ratio: Fraction) -> float:
     """The natural logarithm of an exact fraction, never rounded below the truth."""
-    difference = _EXACT.subtract(
-        _EXACT.ln(Decimal(ratio.numerator)), _EXACT.ln(Decimal(ratio.denominator))
+    difference = EXACT.subtract(
+        EXACT.ln(Decimal(ratio.numerator)), EXACT.ln(Decimal(ratio.denominator))
     )
-    bound = _EXACT.add(difference, Decimal("1e-50"))  # above the error of the two logarithms
-    return _float_up(bound) if ratio != 1 else 0.0
+    bound = EXACT.add(difference, Decimal("1e-50"))  # above the error of the two logarithms
+    return float_up(bound) if ratio != 1 else 0.0
 
 
 def times_up(value: float, count: int) -> float:
     """`count` times `value`, never rounded below the truth."""
-    return _float_up(_EXACT.multiply(Decimal(value), Decimal(int(count))))
+    return float_up(EXACT.multiply(Decimal(value), Decimal(int(count))))
 
 
 def shown(value: float, places: int) -> str:
@@ -85,7 +87,7 @@ def shown(value: float, places: int) -> str:
     ('3,842.45', '25.61')
     """
     unit = Decimal(1).scaleb(-places)
-    return f"{Decimal(repr(float(value))).quantize(unit, ROUND_CEILING, _EXACT):,f}"
+    return f"{Decimal(repr(float(value))).quantize(unit, ROUND_CEILING, EXACT):,f}"
 
 
 def shown_ratio(ratio: Fraction) -> str:
@@ -98,6 +100,7 @@ def shown_ratio(ratio: Fraction) -> str:
     return f"{rounding.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)):,f}"
 
 
-def _float_up(value: Decimal) -> float:
+def float_up(value: Decimal) -> float:
+    """The least float that is not below a decimal."""
     result = float(value)
     return result if Decimal(result) >= value else nextafter(result, inf)

@@ -166,6 +166,18 @@ class ExponentialMechanism:
         weights, _ = kernels.weigh(self._levels(index), self._table, self.total)
         return weights.ravel()
 
+    def measured(self, rows: NDArray[np.intp]) -> Weights:
+        """The integer weights of these inputs, refused unless they are the ones measured."""
+        known = self.extremes
+        weights, sums = kernels.weigh(self._levels(rows), self._table, self.total)
+        outside = (weights < known.low) | (weights > known.high)
+        if (sums != known.sums[rows]).any() or outside.any():
+            raise TableError(
+                "a row of the mechanism differs from the one its loss was measured on "
+                "(clear the cache with `syntf cache clear` and try again)"
+            )
+        return weights
+
     def sample(
         self,
         rows: ArrayLike,

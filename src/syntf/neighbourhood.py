@@ -117,6 +117,11 @@ class NeighbourhoodMechanism:
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    @property
+    def shares(self) -> Weights:
+        """What each neighbour weighs above the background, in every row but the last."""
+        return self._shares
+
     def weights(self, row: int) -> Weights:
         """The integer weights of one input; they sum to the total."""
         (index,) = row_indices(np.array([row]), self.shape[0])

@@ -1,25 +1,59 @@
 """`syntf bounds`: what given parameters cost."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
+import click
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import bounds, figures
+from syntf import accounting, bounds, figures
+from syntf.accounting import Account
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
+from syntf.guarantee import Guarantee
 
 
-def run(settings: Settings, documents: int, folder: Path | None) -> None:
+def run(
+    settings: Settings,
+    documents: int,
+    folder: Path | None,
+    delta: float | None = None,
+    device: str = "cpu",
+    *,
+    as_json: bool = False,
+) -> None:
     with console.progress() as stages:
         anonymizer = Anonymizer.build(settings, stages=stages)
+        mechanism, length = anonymizer.mechanism, settings.length
+        accounts = None
+        if delta is not None:
+            accounts = accounting.accounts(
+                mechanism, [length, length * documents], delta,
+                device=None if device == "cpu" else device, stages=stages,
+            )  # fmt: skip
     guarantee = anonymizer.guarantee()
-    losses = guarantee.loss_per_word
-    length = settings.length
-    table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
-    for name in ("bound", "per word", f"document of {length}", f"author of {documents} documents"):
-        table.add_column(name, justify="left" if name == "bound" else "right")
+    if as_json:
+        click.echo(json.dumps(_record(guarantee, documents, delta, accounts), indent=2))
+    else:
+        _losses(guarantee, documents)
+        if delta is not None and accounts is not None:
+            _accounts(accounts, guarantee.length, documents, delta)
+            if device == "cpu" and not accounting.affordable(mechanism):
+                rows = f"{mechanism.shape[0]:,} rows"
+                console.out.print(f"All pairs of {rows} are compared with --device cuda only.")
+    if folder is not None:
+        _draw(guarantee, folder)
+        if not as_json:
+            console.out.print(f"Figures written to {escape(str(folder))}", soft_wrap=True)
+
+
+def _losses(guarantee: Guarantee, documents: int) -> None:
+    losses, length = guarantee.loss_per_word, guarantee.length
+    table = _table("bound", "per word", *_units(length, documents))
     for name, loss in (
         ("standard", losses.standard),
         ("improved", losses.improved),
@@ -44,13 +78,69 @@ def run(settings: Settings, documents: int, folder: Path | None) -> None:
         chance, _ = bounds.utility_bounds(guarantee.epsilon, good, size - good, gap=1.0)
         nearest = "its nearest" if good == 1 else f"one of its {good} nearest"
         console.out.print(f"A word is replaced by {nearest} in {chance:.1%} of draws.")
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        drawn = {
-            "loss-bounds": figures.loss_bounds(guarantee.epsilon, losses.tight),
-            "necessary-epsilon": figures.necessary_epsilon(),
-        }
-        for name, figure in drawn.items():
-            for suffix in (".png", ".svg"):
-                figures.save(figure, folder / f"{name}{suffix}")
-        console.out.print(f"Figures written to {escape(str(folder))}", soft_wrap=True)
+
+
+def _accounts(accounts: Sequence[Account], length: int, documents: int, delta: float) -> None:
+    """n·ℓ, then what is smaller for a document or an author."""
+    pure, *others = accounts
+    smaller = [account for account in others if _shown(account) != _shown(pure)]
+    table = _table(f"ε at δ = {delta:g}", *_units(length, documents))
+    table.add_row(f"{pure.method}, at δ = 0", *_shown(pure))
+    for account in smaller:
+        table.add_row(account.method, *_shown(account))
+    console.out.print()
+    console.out.print(table)
+    if not smaller:
+        console.out.print("Nothing smaller than n·ℓ is known for these rows.")
+
+
+def _record(
+    guarantee: Guarantee, documents: int, delta: float | None, accounts: Sequence[Account] | None
+) -> dict[str, object]:
+    """All that is printed, for programs."""
+    losses, length = asdict(guarantee.loss_per_word), guarantee.length
+    record = {
+        "epsilon": guarantee.epsilon,
+        "inputs": guarantee.input_size,
+        "outputs": guarantee.vocabulary_size,
+        "length": length,
+        "documents": documents,
+        "loss_per_word": losses,
+        "loss_per_document": {k: bounds.document_loss(v, length) for k, v in losses.items()},
+        "loss_per_author": {k: bounds.author_loss(v, length, documents) for k, v in losses.items()},
+    }
+    if accounts is not None:
+        record["delta"] = delta
+        record["accounting"] = [
+            {"method": account.method}
+            | dict(zip(("document", "author"), map(asdict, account.epsilons), strict=True))
+            for account in accounts
+        ]
+    return record
+
+
+def _draw(guarantee: Guarantee, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = {
+        "loss-bounds": figures.loss_bounds(guarantee.epsilon, guarantee.loss_per_word.tight),
+        "necessary-epsilon": figures.necessary_epsilon(),
+    }
+    for name, figure in drawn.items():
+        for suffix in (".png", ".svg"):
+            figures.save(figure, folder / f"{name}{suffix}")
+
+
+def _units(length: int, documents: int) -> tuple[str, str]:
+    return f"document of {length}", f"author of {documents} documents"
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _shown(account: Account) -> list[str]:
+    return [shown(each.epsilon, 2) for each in account.epsilons]
