@@ -142,6 +142,7 @@ class Anonymizer:
     analyzer: Analysis[Any]
     vocabulary: Vocabulary
     mechanism: Mechanism
+    vectors_digest: str
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
     notes: Sequence[str] = ()
@@ -187,7 +188,10 @@ class Anonymizer:
             neighbours=settings.neighbours,
             stages=stages,
         )
-        made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
+        made = cls(
+            settings, analyzer, vocabulary, mechanism, vectors.digest,
+            source=source, notes=vectors.notes,
+        )  # fmt: skip
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         elif settings.weights == "topical":
@@ -245,6 +249,7 @@ class Anonymizer:
             weights=settings.weights,
             draws=settings.draws,
             vocabulary_size=size,
+            inputs="outputs" if self.vocabulary.inputs is self.vocabulary.outputs else "vectors",
             input_size=len(self.vocabulary.inputs),
             loss_per_word=Losses(
                 standard=bounds.standard_loss(mechanism.epsilon),
@@ -254,10 +259,13 @@ class Anonymizer:
             loss_ratio=str(mechanism.ratio),
             loss_per_document=bounds.document_loss(mechanism.loss, settings.length),
             provenance=provenance,
+            supplied=settings.supplied,
+            seeded=seeded,
             kept_columns=list(kept_columns),
             shuffled=shuffled,
             digest=f"sha256:{mechanism.digest}",
             vocabulary_digest=f"sha256:{self.vocabulary.digest}",
+            vectors_digest=f"sha256:{self.vectors_digest}",
             private=not seeded and "fitted" not in provenance.values(),
             caveats=caveats(
                 seeded=seeded,
@@ -312,8 +320,8 @@ def reading(
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
-    if settings.neighbours is not None:
-        vocabulary = vocabulary.with_every_input(vectors)
+    if settings.neighbours is not None or vocabulary.inputs is not vocabulary.outputs:
+        vocabulary = vocabulary.with_every_input(vectors)  # whatever outputs were left out above
     return analyzer, vectors, vocabulary
 
 
