@@ -46,7 +46,7 @@ def check_caveats(guarantee: Guarantee) -> Finding:
         if not holds:
             raise SyntfError(f"{name} does not follow from the other fields")
     marked = "private" if guarantee.private else "marked NOT PRIVATE"
-    return Finding(f"{marked}; {len(guarantee.caveats)} caveats, as other fields imply")
+    return Finding(f"{marked}, with the caveats it must have")
 
 
 def word_vectors(guarantee: Guarantee, given: Callable[[], WordVectors] | None) -> Finding:

@@ -62,6 +62,8 @@ def show(report: Report) -> None:
     if told.row_count:
         console.out.print(f"{WORD}, bound by the checksum alone:")
         console.out.print(told)
+    if report.guarantee is not None:
+        console.out.print(f"{CHECKSUM} {report.guarantee[CHECKSUM]}", soft_wrap=True)
     console.out.print(verdict(report), soft_wrap=True)
 
 
@@ -71,13 +73,12 @@ def verdict(report: Report) -> str:
     if guarantee is None or not report.verified:
         bad = sum(check.status in (FAILED, SKIPPED) for check in report.checks)
         return f"[bold red]NOT VERIFIED[/]: {bad} checks failed or could not be made."
-    numbers = (
-        f"a word loses at most {shown(guarantee.loss_per_word.tight, 4)}, "
-        f"a document {shown(guarantee.loss_per_document, 2)}"
-    )
+    word = shown(guarantee.loss_per_word.tight, 4)
+    document = shown(guarantee.loss_per_document, 2)
     if not guarantee.private:
-        return f"[bold yellow]Verified, and marked NOT PRIVATE[/]: in the draws alone {numbers}."
-    return f"[bold green]Verified[/]: {numbers}."
+        marked = "[bold yellow]Verified as marked, NOT PRIVATE[/]"
+        return f"{marked} (its table: {word} a word, {document} a document)."
+    return f"[bold green]Verified[/]: a word loses at most {word}, a document {document}."
 
 
 def summary(report: Report) -> dict[str, Any]:
