@@ -129,29 +129,38 @@ def test_synonyms_are_on_the_sender_s_word(make, check, toy_wordnet, monkeypatch
         assert status(report)["public words"] == WORD
 
 
-def test_an_input_that_max_size_took_from_the_outputs_is_no_input(make, check, tmp_path):
-    """A default output known by its lower case alone is an input only while it is an output."""
-    terms = WordVectors.embedded().words[:0] or ["january", "monday", "cat"]
-    vectors = WordVectors.quantize(["people", "world", "water"], np.eye(3))
-    for size in (None, 1, 2):
-        folder = make(vectors=vectors, vocabulary=None, neighbours=None, max_size=size)
-        assert verify(folder, vectors=lambda: vectors).verified
-    assert terms
-
-
-def masks(raw):
+def flipped(raw, mask):
+    """The bytes with each of them changed in turn."""
     for place in range(len(raw)):
-        for mask in (0x01, 0x02, 0x10, 0x20, 0x80):
-            yield place, mask
+        yield raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :]
 
 
-def test_every_flipped_byte_of_the_guarantee_is_caught(copy, check):
-    path = copy / "guarantee.json"
+@pytest.mark.parametrize("mask", [1 << bit for bit in range(8)])
+def test_every_flipped_bit_of_the_record_is_refused(original, mask):
+    raw = (original / "guarantee.json").read_bytes()
+    assert record.read(raw)
+    for changed in flipped(raw, mask):
+        with pytest.raises(SyntfError):
+            record.read(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("guarantee.json", "guarantee.json"),
+        ("vocabulary.txt", "files"),
+        ("README.txt", "files"),
+        ("vectors.npz", "files"),
+        ("documents.parquet", "files"),
+    ],
+)
+def test_every_flipped_byte_of_a_release_is_caught(copy, check, name, where):
+    path = copy / name
     raw = path.read_bytes()
     assert check(copy).verified
-    for place, mask in masks(raw):
-        path.write_bytes(raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :])
-        assert failed(check(copy)) == ["guarantee.json"], (place, mask)
+    for changed in flipped(raw, 0x01):
+        path.write_bytes(changed)
+        assert failed(check(copy)) == [where]
 
 
 @pytest.mark.parametrize("added", [b" ", b"\n", b"\t", b"0", b","])
@@ -162,24 +171,6 @@ def test_every_added_or_removed_byte_of_the_guarantee_is_caught(original, added)
             if changed != raw:
                 with pytest.raises(SyntfError):
                     record.read(changed)
-
-
-@pytest.mark.parametrize("name", ["vocabulary.txt", "README.txt"])
-def test_every_flipped_byte_of_a_file_is_caught(copy, check, name):
-    path = copy / name
-    raw = path.read_bytes()
-    for place, mask in masks(raw):
-        path.write_bytes(raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :])
-        assert failed(check(copy)) == ["files"], (place, mask)
-
-
-@pytest.mark.parametrize("name", ["vectors.npz", "documents.parquet"])
-def test_a_flipped_byte_of_other_files_is_caught(copy, check, name):
-    path = copy / name
-    raw = path.read_bytes()
-    for place in range(0, len(raw), 7):
-        path.write_bytes(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :])
-        assert failed(check(copy)) == ["files"], place
 
 
 def test_a_flipped_bit_of_the_vectors_is_caught(original, toy_vectors):
@@ -215,8 +206,7 @@ FORGED = {
 }
 """Another value that the field could have, and the check that sees it is not so."""
 
-TOLD = {"morphology": "orth", "weights": "tf-", "draws": "systematic", "shuffled": True}
-TOLD["weights"] = "topical"
+TOLD = {"morphology": "orth", "weights": "topical", "draws": "systematic", "shuffled": True}
 """Other values that no receiver can know to be wrong."""
 
 
@@ -275,7 +265,7 @@ def test_a_forger_of_all_that_follows_is_caught_by_the_package_s_own_data(copy, 
         assert failed(check(copy)) == [where]
 
 
-def test_a_forger_who_hides_a_seed_everywhere_has_given_a_false_word(make, check, tmp_path):
+def test_a_forger_who_hides_a_seed_everywhere_has_given_a_false_word(make, check):
     folder = make(source=entropy.Seeded(1))
     guarantee = stated(folder)
     told = [text for text in guarantee.caveats if "seeded" not in text]

@@ -320,8 +320,8 @@ def reading(
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
-    if settings.neighbours is not None or vocabulary.inputs is not vocabulary.outputs:
-        vocabulary = vocabulary.with_every_input(vectors)  # whatever outputs were left out above
+    if settings.neighbours is not None:
+        vocabulary = vocabulary.with_every_input(vectors)
     return analyzer, vectors, vocabulary
 
 
