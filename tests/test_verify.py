@@ -435,6 +435,14 @@ def test_what_is_no_record_is_refused(raw):
         record.read(raw)
 
 
+def test_a_record_that_was_edited_is_told_from_one_that_was_reformatted(original):
+    raw = (original / "guarantee.json").read_bytes()
+    with pytest.raises(SyntfError, match="something in it was changed"):
+        record.read(raw.replace(b'"length": 20', b'"length": 21'))
+    with pytest.raises(SyntfError, match="byte for byte"):
+        record.read(raw.replace(b'"length": 20', b'"length":20'))
+
+
 def test_a_field_twice_or_in_another_order_is_refused(original):
     raw = (original / "guarantee.json").read_bytes()
     twice = raw.replace(b'  "private": true', b'  "private": false,\n  "private": true')
