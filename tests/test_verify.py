@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from dataclasses import fields, replace
 from hashlib import sha256
 from math import nextafter
@@ -14,6 +15,7 @@ from scipy.sparse import csr_matrix
 
 from syntf import cache, entropy, record, release, verify_files
 from syntf.anonymizer import Anonymizer, Settings
+from syntf.cli import main
 from syntf.cli import verify as command
 from syntf.errors import SyntfError
 from syntf.formats import WRITERS
@@ -340,6 +342,7 @@ def test_a_file_of_absurdly_many_documents_is_not_read(copy, check, monkeypatch)
     assert failed(check(copy)) == ["documents"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs links and pipes")
 def test_files_that_are_missing_added_or_no_files_are_caught(copy, check):
     (copy / "notes.txt").write_text("x")
     assert failed(check(copy)) == ["files"]
@@ -550,6 +553,22 @@ def test_nothing_in_a_release_reaches_the_terminal_as_a_command(make, check, cap
     out = capsys.readouterr().out
     assert "\x1b[2J" not in out
     assert "a?[2J?b, [red]c[/]" in " ".join(out.split())
+
+
+def test_the_exit_code_tells_a_script(original, toy_vectors, tmp_path, monkeypatch, capsys):
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    for code, arguments in (
+        (0, [original, "--vectors", path]),
+        (0, [original, "--vectors", path, "--json", "--quiet"]),
+        (1, [original]),
+        (2, [tmp_path]),
+        (2, [original, "--vectors", tmp_path / "missing"]),
+    ):
+        monkeypatch.setattr(sys, "argv", ["syntf", "verify", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == code
+        assert capsys.readouterr().err.count("\n") == (code == 2)
 
 
 def test_a_folder_that_is_no_release_is_told_apart(tmp_path):

@@ -110,7 +110,7 @@ def _npz(path: Path, expected: Expected) -> Iterator[Block]:
         plain = all(member.compress_type in _PLAIN for member in archive.infolist())
         if not plain or sorted(archive.namelist()) != sorted(members):
             raise SyntfError("not the arrays of one sparse matrix")
-        shape = _array(archive, "shape", "i", (2, 2)).tolist()
+        shape = _array(archive, "shape", "i", 2).tolist()
         if _array(archive, "format", "S", None).item() != b"csr":
             raise SyntfError("not a CSR matrix")
         if shape != [expected.rows, len(expected.terms)]:
@@ -118,39 +118,30 @@ def _npz(path: Path, expected: Expected) -> Iterator[Block]:
                 f"{shape[0]:,} x {shape[1]:,} counts, for {expected.rows:,} documents and "
                 f"{len(expected.terms):,} terms"
             )
-        ends = _array(archive, "indptr", "i", (expected.rows + 1, expected.rows + 1))
+        ends = _array(archive, "indptr", "i", expected.rows + 1)
         sizes = np.diff(ends.astype(np.int64))
         if ends[0] != 0 or (sizes < 0).any() or (sizes > expected.longest).any():
             raise SyntfError("rows of an impossible size")
         entries = int(ends[-1])
-        columns = _array(archive, "indices", "i", (entries, entries))
-        counts = _array(archive, "data", "i", (entries, entries))
+        columns = _array(archive, "indices", "i", entries)
+        counts = _array(archive, "data", "i", entries)
     for start in range(0, expected.rows, ROWS):
         stop = min(start + ROWS, expected.rows)
         some = slice(int(ends[start]), int(ends[stop]))
         yield Block(sizes[start:stop], columns[some], counts[some])
 
 
-def _array(
-    archive: zipfile.ZipFile, name: str, kind: str, sizes: tuple[int, int] | None
-) -> NDArray[Any]:
+def _array(archive: zipfile.ZipFile, name: str, kind: str, size: int | None) -> NDArray[Any]:
     """One array of an archive, once its header shows the kind and the size expected."""
     with archive.open(f"{name}.npy") as file:
-        shape, dtype = _header(file)
-    fits = shape == () if sizes is None else len(shape) == 1 and sizes[0] <= shape[0] <= sizes[1]
-    if dtype.kind != kind or dtype.itemsize > 8 or not fits:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise SyntfError(f"the array {name} is in a version of its format that syntf avoids")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.kind != kind or dtype.itemsize > 8 or shape != (() if size is None else (size,)):
         raise SyntfError(f"the array {name} is {dtype} of shape {shape}")
     with archive.open(f"{name}.npy") as file:
         made: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
     return made
-
-
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(file)
-    if version != (1, 0):
-        raise SyntfError(f"an array in version {version} of its format")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    return shape, dtype
 
 
 def _parquet(path: Path, expected: Expected) -> Iterator[Block]:
