@@ -157,7 +157,7 @@ def test_help_of_every_command_fits_88_columns(capsys, monkeypatch, command, opt
 
 def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
-        "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
+        "", "anonymize", "verify", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier",
     }  # fmt: skip

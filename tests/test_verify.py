@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import fields, replace
 from hashlib import sha256
@@ -498,6 +499,34 @@ def test_no_cache_is_read_and_nothing_is_written(make, check, neighbours, monkey
         path: found.st_mtime_ns for path, found in before.items()
     }
     assert not list(tmp_path.iterdir())
+
+
+WATCHED = """
+import sys
+seen = []
+def watch(event, arguments):
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & 3
+    if writes or event.startswith(("socket.", "pickle.", "subprocess.", "tempfile.", "os.mkdir")):
+        seen.append((event, arguments))
+sys.addaudithook(watch)
+from syntf.cli import main
+try:
+    main()
+finally:
+    assert not seen, seen
+"""
+
+
+def test_a_process_that_verifies_opens_nothing_to_write(
+    original, toy_vectors, tmp_path, python, monkeypatch
+):
+    """Nor a socket, nor a pickle: what the interpreter itself reports of it."""
+    monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    command = [python, "-B", "-c", WATCHED, "verify", original, "--vectors", path]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[-1].startswith("Verified: ")
 
 
 def vectors_file(toy_vectors, path):
