@@ -322,7 +322,7 @@ def _appear(final: Path, folder: Path) -> None:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file, by name, sorted."""
+    """The SHA-256 of each file, by name, sorted: of what is released, so it tells no more."""
     found = {}
     for path in sorted(folder.iterdir()):
         with path.open("rb") as file:
