@@ -37,15 +37,19 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         weights="tf",
         draws="independent",
         vocabulary_size=4,
+        inputs="outputs",
         input_size=4,
         loss_per_word=Losses(standard=2.5, improved=2.0, tight=loss),
         loss_ratio="7/2",
         loss_per_document=5 * loss,
         provenance=provenance,
+        supplied=["vocabulary"],
+        seeded=seeded,
         kept_columns=list(kept),
         shuffled=False,
         digest="sha256:" + "5a" * 32,
         vocabulary_digest="sha256:" + "a5" * 32,
+        vectors_digest="sha256:" + "3c" * 32,
         private=not seeded and not fitted,
         caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept),
         version="1.2.3",
@@ -96,7 +100,8 @@ def test_the_guarantee_can_be_read_back(tmp_path):
     guarantee = promise(seeded=True)
     write(tmp_path / "out", guarantee=guarantee)
     found = json.loads((tmp_path / "out" / "guarantee.json").read_text(encoding="utf-8"))
-    assert found == guarantee.as_dict()
+    assert set(found["files"]) == FILES - {"guarantee.json"}
+    assert found == replace(guarantee, files=found["files"]).as_dict()
     assert found["loss_per_word"] == {"standard": 2.5, "improved": 2.0, "tight": 1.25}
     assert (found["loss_per_document"], found["length"]) == (6.25, 5)
     assert found["private"] is False

@@ -143,6 +143,7 @@ class Anonymizer:
     analyzer: Analysis[Any]
     vocabulary: Vocabulary
     mechanism: Mechanism
+    vectors_digest: str
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
     notes: Sequence[str] = ()
@@ -188,7 +189,10 @@ class Anonymizer:
             neighbours=settings.neighbours,
             stages=stages,
         )
-        made = cls(settings, analyzer, vocabulary, mechanism, source=source, notes=vectors.notes)
+        made = cls(
+            settings, analyzer, vocabulary, mechanism, vectors.digest,
+            source=source, notes=vectors.notes,
+        )  # fmt: skip
         if settings.weights == "tfidf":
             made.weights = made._idf(texts)
         elif settings.weights == "topical":
@@ -246,6 +250,7 @@ class Anonymizer:
             weights=settings.weights,
             draws=settings.draws,
             vocabulary_size=size,
+            inputs="outputs" if self.vocabulary.inputs is self.vocabulary.outputs else "vectors",
             input_size=len(self.vocabulary.inputs),
             loss_per_word=Losses(
                 standard=bounds.standard_loss(mechanism.epsilon),
@@ -255,10 +260,13 @@ class Anonymizer:
             loss_ratio=str(mechanism.ratio),
             loss_per_document=bounds.document_loss(mechanism.loss, settings.length),
             provenance=provenance,
+            supplied=settings.supplied,
+            seeded=seeded,
             kept_columns=list(kept_columns),
             shuffled=shuffled,
             digest=f"sha256:{mechanism.digest}",
             vocabulary_digest=f"sha256:{self.vocabulary.digest}",
+            vectors_digest=f"sha256:{self.vectors_digest}",
             private=not seeded and "fitted" not in provenance.values(),
             caveats=caveats(
                 seeded=seeded,

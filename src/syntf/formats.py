@@ -42,7 +42,7 @@ def mtx(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> Non
 
 def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """For ``sklearn.datasets.load_svmlight_file``: columns from 1, every target 0."""
-    with path.open("w", encoding="ascii") as file:
+    with path.open("w", encoding="ascii", newline="\n") as file:
         for columns, numbers in _rows(counts):
             pairs = zip(columns, numbers, strict=True)
             file.write(f"0 {' '.join(f'{column + 1}:{number}' for column, number in pairs)}\n")
@@ -50,7 +50,7 @@ def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -
 
 def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """One object a line: the number of the document, and a count for each of its terms."""
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         for number, (columns, numbers) in enumerate(_rows(counts), start=first):
             named = {terms[column]: count for column, count in zip(columns, numbers, strict=True)}
             file.write(json.dumps({"document": number, "counts": named}) + "\n")
@@ -58,7 +58,7 @@ def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> N
 
 def text(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """One line a document: each word as often as it was drawn, in alphabetical order."""
-    with path.open("w", encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         for columns, numbers in _rows(counts):
             words = sorted(
                 (terms[column], count) for column, count in zip(columns, numbers, strict=True)

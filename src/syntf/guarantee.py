@@ -2,10 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from typing import Any, Literal
 
 from syntf.vocabulary import Provenance
+
+Inputs = Literal["vectors", "outputs"]
+"""The words that have a row: every word with a vector, or the outputs alone."""
+
+CHECKSUM = "checksum"
+"""The last entry of ``guarantee.json``: the SHA-256 of all that stands before it."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,9 @@ class Guarantee:
     `private` is true only if every draw came from the operating system's entropy and
     everything the mechanism is made of is public; `caveats` says what stands against it,
     and what was released beside the counts. `neighbours` is the k of the neighbourhood
-    mechanism, None for the Exponential mechanism with the paper's rating.
+    mechanism, None for the Exponential mechanism with the paper's rating. `inputs`,
+    `vectors_digest` and `files` are for whoever derives the table again (:mod:`syntf.verify`);
+    `files` has the digest of every other file of a release, and is empty before there is one.
     """
 
     mechanism: str
@@ -42,27 +51,38 @@ class Guarantee:
     weights: str
     draws: str
     vocabulary_size: int
+    inputs: Inputs
     input_size: int
     loss_per_word: Losses
     loss_ratio: str
     loss_per_document: float
     provenance: Mapping[str, Provenance]
+    supplied: Sequence[str]
+    seeded: bool
     kept_columns: Sequence[str]
     shuffled: bool
     digest: str
     vocabulary_digest: str
+    vectors_digest: str
     private: bool
     caveats: Sequence[str]
     version: str
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+        record: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return {**record, CHECKSUM: f"sha256:{sha256(_canonical(record).encode()).hexdigest()}"}
 
     def as_json(self) -> str:
-        return json.dumps(self.as_dict(), indent=2) + "\n"
+        """The one text of this record: any other text of the same values is not it."""
+        return _canonical(self.as_dict())
 
     def __getitem__(self, key: str) -> Any:
         return self.as_dict()[key]
+
+
+def _canonical(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, indent=2) + "\n"
 
 
 def caveats(

@@ -57,6 +57,7 @@ What it does not say
   * A second release of the same documents adds its own loss to this one.
 
 Table digest  {guarantee.digest}
+Whoever has this folder and syntf can check it:  syntf verify FOLDER
 """
 
 

@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import file_digest
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -199,11 +201,12 @@ class Draft:
             first += documents.height
         part = "-*" if len(self.rows) > 1 else ""
         (final / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
-        (final / "README.txt").write_text(
-            readme(guarantee, first, columns, f"vectors{part}{suffix}", f"documents{part}.parquet"),
-            encoding="utf-8",
+        text = readme(
+            guarantee, first, columns, f"vectors{part}{suffix}", f"documents{part}.parquet"
         )
-        (final / "guarantee.json").write_text(guarantee.as_json(), encoding="utf-8")
+        (final / "README.txt").write_bytes(text.encode())
+        promise = replace(guarantee, files=digests(final))
+        (final / "guarantee.json").write_bytes(promise.as_json().encode())
         for path in final.iterdir():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
@@ -316,6 +319,15 @@ def _appear(final: Path, folder: Path) -> None:
         old.rename(folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file, by name, sorted: of what is released, so it tells no more."""
+    found = {}
+    for path in sorted(folder.iterdir()):
+        with path.open("rb") as file:
+            found[path.name] = f"sha256:{file_digest(file, 'sha256').hexdigest()}"
+    return found
 
 
 def row_numbers(first: int, count: int) -> pl.Series:

@@ -1,0 +1,95 @@
+"""`syntf verify`: a release, checked by whoever received it."""
+
+import json
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from syntf import vector_objects
+from syntf.arithmetic import shown
+from syntf.cli import console
+from syntf.errors import SyntfError
+from syntf.guarantee import CHECKSUM
+from syntf.vectors import WordVectors
+from syntf.verdict import FAILED, OK, SKIPPED, WORD, Report
+from syntf.verify import verify
+
+STYLES = {OK: "green", FAILED: "bold red", SKIPPED: "yellow"}
+
+
+def run(folder: Path, vectors: Path | None, *, as_json: bool, quiet: bool = False) -> int:
+    """Print what was found; the exit code is 0 only if the release is verified."""
+    if not (folder / "guarantee.json").exists():
+        raise SyntfError(f"no guarantee.json in {folder}: give the folder of a release")
+    if vectors is not None and not is_model(vectors) and not vectors.is_file():
+        raise SyntfError(f"no file of word vectors at {vectors}")
+    with console.progress(quiet) as stages:
+        read = None if vectors is None else partial(read_vectors, vectors, stages)
+        report = verify(folder, vectors=read, stages=stages)
+    if as_json:
+        click.echo(json.dumps(summary(report), indent=2))
+    else:
+        show(report)
+    return 0 if report.verified else 1
+
+
+def is_model(vectors: Path) -> bool:
+    return str(vectors).startswith(vector_objects.SPACY)
+
+
+def read_vectors(vectors: Path, stages: Any) -> WordVectors:
+    """From the file itself, whatever is remembered of it."""
+    if is_model(vectors):
+        return vector_objects.from_model(str(vectors).removeprefix(vector_objects.SPACY))
+    return WordVectors.read(vectors, stages)
+
+
+def show(report: Report) -> None:
+    """A line a check, what stands on the sender's word, and the verdict."""
+    table, told = (Table(box=None, show_header=False, padding=(0, 2, 0, 0)) for _ in range(2))
+    for check in report.checks:
+        name, detail = escape(check.name), escape(check.detail)
+        if check.status == WORD:
+            told.add_row(f"  {name}", detail)
+        else:
+            table.add_row(f"[{STYLES[check.status]}]{check.status}[/]", name, detail)
+    console.out.print(table)
+    if told.row_count:
+        console.out.print(f"{WORD}, bound by the checksum alone:")
+        console.out.print(told)
+    if report.guarantee is not None:
+        console.out.print(f"{CHECKSUM} {report.guarantee[CHECKSUM]}", soft_wrap=True)
+    console.out.print(verdict(report), soft_wrap=True)
+
+
+def verdict(report: Report) -> str:
+    """The last line: whether to rely on the number, and the number."""
+    guarantee = report.guarantee
+    if guarantee is None or not report.verified:
+        bad = sum(check.status in (FAILED, SKIPPED) for check in report.checks)
+        return f"[bold red]NOT VERIFIED[/]: {bad} checks failed or could not be made."
+    word = shown(guarantee.loss_per_word.tight, 4)
+    document = shown(guarantee.loss_per_document, 2)
+    if not guarantee.private:
+        marked = "[bold yellow]Verified as marked, NOT PRIVATE[/]"
+        return f"{marked} (its table: {word} a word, {document} a document)."
+    return f"[bold green]Verified[/]: a word loses at most {word}, a document {document}."
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """The same for programs; numbers only where they are verified."""
+    guarantee = report.guarantee if report.verified else None
+    return {
+        "verified": report.verified,
+        "private": guarantee and guarantee.private,
+        "loss_per_word": guarantee and guarantee.loss_per_word.tight,
+        "loss_per_document": guarantee and guarantee.loss_per_document,
+        "documents": report.documents if guarantee else None,
+        CHECKSUM: report.guarantee and report.guarantee[CHECKSUM],
+        "checks": [asdict(check) for check in report.checks],
+    }

@@ -1,0 +1,97 @@
+"""A release checked by whoever received it: the table derived again, its loss measured again.
+
+The table depends on word vectors, on the terms of ``vocabulary.txt`` and on the parameters in
+``guarantee.json``, and on nothing else. So it can be built anew, without the texts, and its
+digest and its loss compared with those promised. No measurement is taken from a cache: an entry
+there that was forged cannot matter. Nothing is written.
+
+**What no receiver can check** is whether the counts were drawn from that table, once, with fresh
+entropy, and what the sender says of where things come from. Such fields are bound by the
+checksum and listed as on the sender's word.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from syntf import record, verify_files, verify_table
+from syntf.guarantee import Guarantee
+from syntf.stages import Stages, silent
+from syntf.vectors import WordVectors
+from syntf.verdict import WORD, Check, Finding, Report, plain
+
+UNCHECKED = (
+    "seeded", "provenance", "supplied", "analyzer", "morphology", "synsets", "weights", "draws",
+    "shuffled", "version",
+)  # fmt: skip
+"""Fields that nothing in a release confirms."""
+
+
+def verify(
+    folder: Path, *, vectors: Callable[[], WordVectors] | None = None, stages: Stages = silent
+) -> Report:
+    """Check a release. `vectors` reads the word vectors it was made with, if not the embedded.
+
+    What is cheap comes first, and a record or a file that was changed ends it there: nothing is
+    opened or derived for a release that is not the one its guarantee speaks of.
+    """
+    report = Report()
+    guarantee = report.attempt("guarantee.json", _guarantee, folder)
+    if guarantee is not None:
+        report.guarantee = guarantee
+        if report.attempt("files", verify_files.files, folder, guarantee, stages):
+            terms = _contents(report, folder, guarantee, stages)
+            _derivation(report, guarantee, terms, vectors, stages)
+    report.complete()
+    if guarantee is not None:
+        drawn = "the counts, from this table, once, and no others of these texts"
+        told = guarantee.as_dict()
+        report.checks.append(Check("drawn", WORD, drawn))
+        report.checks += [Check(name, WORD, plain(told[name])) for name in UNCHECKED]
+    return report
+
+
+def _guarantee(folder: Path) -> Finding:
+    raw = verify_files.plain_bytes(folder / "guarantee.json", record.LARGEST)
+    guarantee = record.read(raw)
+    return Finding("the bytes that syntf writes, with their checksum", guarantee)
+
+
+def _contents(
+    report: Report, folder: Path, guarantee: Guarantee, stages: Stages
+) -> list[str] | None:
+    """The files, against the guarantee and each other; the terms, for the table."""
+    parts = list(verify_files.parts(guarantee))
+    terms: list[str] | None = report.attempt(
+        "vocabulary.txt", verify_files.terms, folder, guarantee
+    )
+    found = report.attempt("documents", verify_files.documents, folder, guarantee, parts)
+    if found is not None:
+        columns, rows = found
+        report.documents = sum(rows)
+        told = (columns, report.documents)
+        report.attempt("README.txt", verify_files.check_readme, folder, guarantee, parts, *told)
+        if terms is not None:
+            given = (folder, guarantee, parts, terms, rows, stages)
+            report.attempt("counts", verify_files.counts, *given)
+    return terms
+
+
+def _derivation(
+    report: Report,
+    guarantee: Guarantee,
+    terms: list[str] | None,
+    vectors: Callable[[], WordVectors] | None,
+    stages: Stages,
+) -> None:
+    """The guarantee, against the table that its fields give."""
+    report.attempt("caveats", verify_table.check_caveats, guarantee)
+    found = report.attempt("vectors", verify_table.word_vectors, guarantee, vectors)
+    if terms is None or found is None:
+        return
+    words = report.attempt("public words", verify_table.public_words, guarantee, terms, found)
+    if words is None:
+        return
+    table = report.attempt("table", verify_table.table, guarantee, words, found, stages)
+    if table is not None:
+        report.attempt("loss per word", verify_table.loss, guarantee, table)
+        report.attempt("loss per document", verify_table.document_loss, guarantee, table)
