@@ -1,0 +1,149 @@
+"""Draws of the running program against its table, and against tables of a tenth more or less ε."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2, ncx2
+
+from syntf.audit.finding import Finding
+from syntf.audit.subject import part
+from syntf.mechanism import Mechanism
+from syntf.stages import Stages
+
+ERROR = 1e-6
+"""The chance that a sound program fails a check by bad luck; the same for a claimed power."""
+EXPECTED = 50
+"""Draws expected in a cell, at least: the χ² distribution then holds this far out."""
+CELLS = 8
+"""Of outputs pooled."""
+FACTORS = (0.9, 1.1)
+
+Chances = NDArray[np.float64]
+Cells = NDArray[np.intp]
+"""The number of each output's cell."""
+
+
+def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stages) -> Finding:
+    finding = Finding(
+        "draws",
+        f"{count:,} draws of each of {len(rows)} rows from the system's entropy; χ² at 1e-6 "
+        "against the table, outputs one by one and pooled, and against those for ε × 0.9 and × 1.1.",
+        "a table for another epsilon, a sampler that is off by more than chance, a generator "
+        "that is not uniform",
+    )
+    words = [row for row in rows if row < mechanism.shape[0] - 1]
+    others = {
+        factor: part(mechanism, words, epsilon=factor * mechanism.epsilon) for factor in FACTORS
+    }
+    least = 1.0
+    best = dict.fromkeys(FACTORS, 0.0)
+    with stages("drawing words", count * len(rows)) as advance:
+        for row in rows:
+            drawn = mechanism.sample(np.full(count, row), progress=advance)
+            counts = np.bincount(drawn, minlength=mechanism.shape[1])
+            truth = _chances(mechanism, row)
+            fine = p_value(counts, truth, singly(truth, count))
+            least = min(least, fine)
+            finding.require(
+                fine > ERROR / (3 * len(rows)),
+                f"row {row:,}: outputs one by one do not fit: {fine:.1e}",
+            )
+            if row not in words:
+                continue
+            for factor, other in others.items():
+                wrong = _chances(other, words.index(row))
+                pool = pooled(truth, wrong, count)
+                fit = p_value(counts, truth, pool)
+                least = min(least, fit)
+                finding.require(
+                    fit > ERROR / (3 * len(rows)),
+                    f"row {row:,}: pooled outputs do not fit: {fit:.1e}",
+                )
+                power = _power(truth, wrong, pool, count)
+                best[factor] = max(best[factor], power)
+                finding.require(
+                    power < 1 - ERROR or p_value(counts, wrong, pool) < ERROR,
+                    f"row {row:,}: the draws fit a table for ε × {factor:g}",
+                )
+    finding.results.append(f"the table fits: the least p-value is {least:.2g}")
+    for factor, power in best.items():
+        if power >= 1 - ERROR:
+            finding.results.append(
+                f"ε × {factor:g} rejected, as it had to be: power {_shown(power)}"
+            )
+        else:
+            finding.limits.append(
+                f"ε × {factor:g} would be noticed with a chance of {power:.2g} only: these rows "
+                "hardly differ from its table; more --draws help, and the other checks do not need them"
+            )
+    return finding
+
+
+def _shown(power: float) -> str:
+    """Never rounded up to a certainty."""
+    return f"> 1 − {max(1 - power, 1e-12):.0e}" if power < 1 else "> 1 − 1e-12"
+
+
+def _chances(mechanism: Mechanism, row: int) -> Chances:
+    return mechanism.weights(row) / mechanism.total
+
+
+def singly(truth: Chances, count: int) -> Cells:
+    """A cell for each output, but for rare ones, which share.
+
+    >>> singly(np.array([0.04, 0.5, 0.02, 0.44]), 1000).tolist()
+    [0, 2, 0, 1]
+    """
+    order = np.argsort(truth, kind="stable")
+    return _merged(order, np.arange(len(order)), truth[order] * count)
+
+
+def pooled(truth: Chances, other: Chances, count: int) -> Cells:
+    """A few cells that tell two tables apart: outputs alike in how their chances differ.
+
+    >>> pooled(np.array([0.5, 0.2, 0.2, 0.1]), np.array([0.2, 0.3, 0.3, 0.2]), 1000).tolist()
+    [2, 1, 1, 0]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.clip(np.nan_to_num(np.log(truth) - np.log(other)), -50, 50)
+    order = np.argsort(difference, kind="stable")
+    telling = (truth * difference**2)[order]
+    upto = np.cumsum(telling)
+    place = (upto - telling / 2) * (CELLS / max(upto[-1], 1e-300))
+    return _merged(order, place.astype(np.intp), np.minimum(truth, other)[order] * count)
+
+
+def _merged(order: NDArray[np.intp], group: NDArray[np.intp], expected: Chances) -> Cells:
+    """Groups of ordered outputs, each joined to the next until enough draws are expected."""
+    ends = np.flatnonzero(np.append(np.diff(group) != 0, True)) + 1
+    cell = np.empty(len(order), dtype=np.intp)
+    upto = np.concatenate([[0.0], np.cumsum(expected)])
+    current, first = 0, 0
+    for end in ends.tolist():
+        if upto[end] - upto[first] >= EXPECTED:
+            cell[order[first:end]] = current
+            current, first = current + 1, end
+    cell[order[first:]] = max(0, current - 1)  # too little is left for a cell of its own
+    return cell
+
+
+def p_value(counts: NDArray[np.intp], chances: Chances, cell: Cells) -> float:
+    """The chance of draws that fit the table worse than these."""
+    found, share = np.bincount(cell, counts), np.bincount(cell, chances)
+    expected = share / share.sum() * found.sum()
+    if len(expected) == 1:
+        return 1.0
+    return float(chi2.sf(((found - expected) ** 2 / expected).sum(), len(expected) - 1))
+
+
+def _power(truth: Chances, other: Chances, cell: Cells, count: int) -> float:
+    """The chance to tell the two apart at the error allowed, whichever of them is drawn from."""
+    one, two = np.bincount(cell, truth), np.bincount(cell, other)
+    freedom = len(one) - 1
+    if freedom == 0:
+        return 0.0
+    bound = chi2.isf(ERROR, freedom)
+    apart = count * min(((one - two) ** 2 / two).sum(), ((one - two) ** 2 / one).sum())
+    # Beyond this SciPy's series no longer converges; a normal tail is far below any error here.
+    return 1.0 if apart > 100 * bound else float(ncx2.sf(bound, freedom, apart))

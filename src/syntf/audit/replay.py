@@ -1,0 +1,166 @@
+"""Documents from outside: what a document is changes neither bytes read, nor shape, nor others."""
+
+import multiprocessing
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from syntf.anonymizer import Anonymizer
+from syntf.audit.finding import Finding
+from syntf.audit.subject import Recording, readable
+
+CANARIES = ("zqxvkanari", "wjqplumbagoxt", "Xyvvzyqquok", "qqkanarjevogelzz", "żółwiokanarek")
+"""Words that no list of words has."""
+
+
+def documents(subject: Anonymizer, *, quick: bool) -> dict[str, str]:
+    """Documents that differ in everything."""
+    inputs = subject.vocabulary.inputs
+    known = next((text for _, text in readable(subject, range(len(inputs)))), "")
+    canaries = " ".join(unknown(subject))
+    damaged = bytes(range(256)) * 8 + b"\xc3(\xff\x00" + canaries.encode("utf-16")
+    return {
+        "empty": "",
+        "one known word": known,
+        "unknown words": canaries,
+        "very long": " ".join(inputs) * (1 if quick else 1 + (1 << 22) // len(" ".join(inputs))),
+        "undecodable bytes": damaged.decode("utf-8", "replace"),
+        "lone surrogates": damaged.decode("utf-8", "surrogateescape"),
+        "blanks and marks": " \t\n\r\x00…!?<>&;'\"" * 50,
+    }
+
+
+def unknown(subject: Anonymizer) -> list[str]:
+    return [word for word in CANARIES if subject.term(word) is None]
+
+
+def replayed(
+    subject: Anonymizer, *texts: str, flip: int | None = None
+) -> tuple[csr_matrix, Recording]:
+    """What a recorded stream of entropy makes of these texts, and what was asked of it."""
+    source = Recording(flip)
+    return replace(subject, source=source).anonymize(list(texts)), source
+
+
+def replay(subject: Anonymizer, *, quick: bool) -> Finding:
+    finding = Finding(
+        "replay",
+        "Documents that differ in everything, from one recorded stream of entropy: bytes read, "
+        "shape and number of words; the same beside other documents; each word's own bytes; "
+        "then forked and pickled workers on the system's entropy.",
+        "a length that follows the document, entropy read as the words demand, documents that "
+        "change their neighbours', a stream used twice",
+    )
+    texts = documents(subject, quick=quick)
+    length, columns = subject.settings.length, len(subject.vocabulary.outputs)
+    seen = {}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for name, text in texts.items():
+            counts, source = replayed(subject, text)
+            seen[name] = source.sizes, counts.shape, counts.dtype, int(counts.sum())
+            finding.require(counts.sum() == length, f"{name}: {counts.sum():,} words, not {length}")
+            finding.require(counts.shape == (1, columns), f"{name}: counts of shape {counts.shape}")
+            finding.require(bool((counts.data > 0).all()), f"{name}: counts below 1")
+    finding.require(not told, f"{len(told)} warnings that may depend on a document")
+    sizes = seen["empty"][0]
+    for name, found in seen.items():
+        finding.require(found[0] == sizes, f"{name}: read {found[0]} bytes, the empty one {sizes}")
+    finding.require(sum(sizes) >= 8 * length, f"{length} words drawn from {sum(sizes)} bytes")
+    finding.results.append(
+        f"{len(texts)} documents, of 0 to {max(map(len, texts.values())):,} characters: each read "
+        f"{sum(sizes):,} bytes and gave {length} words"
+    )
+    _beside(finding, subject, list(texts.values()), sum(sizes))
+    _own_bytes(finding, subject)
+    _workers(finding, subject)
+    return finding
+
+
+def _beside(finding: Finding, subject: Anonymizer, texts: list[str], size: int) -> None:
+    """One document of three exchanged: the others stay what they were, bit for bit."""
+    first = None
+    for text in texts:
+        counts, source = replayed(subject, texts[1], text, texts[2])
+        others = counts[[0, 2]].toarray()
+        first = others if first is None else first
+        finding.require(
+            np.array_equal(first, others), "a document changes what others of the release become"
+        )
+        finding.require(
+            sum(source.sizes) == 3 * size,
+            f"three documents read {sum(source.sizes):,} bytes, one alone {size:,}",
+        )
+
+
+def _own_bytes(finding: Finding, subject: Anonymizer) -> None:
+    """Eight bytes after the other inverted: each changes one document at most, n of them each.
+
+    With the document without a known word, whose words are uniform: whatever bytes a word is
+    drawn from, others give another word.
+    """
+    length = min(subject.settings.length, 32)
+    few = replace(subject, settings=replace(subject.settings, length=length))
+    if len(subject.vocabulary.outputs) < 2:
+        return
+    before, source = replayed(few, "", "", "")
+    hang = np.zeros(3, dtype=int)
+    for block in range(sum(source.sizes) // 8):
+        after, _ = replayed(few, "", "", "", flip=block)
+        changed = np.diff((before != after).indptr) > 0
+        finding.require(changed.sum() <= 1, f"bytes {8 * block} ff. decide words of two documents")
+        hang += changed
+    finding.require(
+        hang.tolist() == [length] * 3,
+        f"the {length} words of a document hang on {hang.tolist()} times eight bytes",
+    )
+    finding.results.append(f"each of {3 * length} words hangs on eight bytes of its own")
+
+
+def _workers(finding: Finding, subject: Anonymizer) -> None:
+    """The same documents again and again, in copies: never the same words."""
+    if len(subject.vocabulary.outputs) < 2:
+        return
+    number = max(16, -(-2048 // subject.settings.length))
+    drawn = [_draw((subject, number)) for _ in range(2)]
+    method = "fork" if hasattr(os, "fork") else "spawn"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        drawn += _in_workers(multiprocessing.get_context(method), subject, number)
+    finding.require(
+        len(set(drawn)) == len(drawn), "a copy or a second call drew the same words again"
+    )
+    rows = [row for words in drawn for row in np.split(np.frombuffer(words, "<i4"), number)]
+    finding.require(
+        len({row.tobytes() for row in rows[:number]}) > 1,
+        "all documents of a run get the same words",
+    )
+    finding.results.append(f"{len(drawn)} runs, in this process, forked and pickled: all different")
+
+
+def _in_workers(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
+    """Two workers that inherit the program (by a fork), two that receive it pickled."""
+    queue = context.SimpleQueue()
+    workers = [context.Process(target=_send, args=(queue, subject, number)) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    yield from [queue.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    with context.Pool(2) as pool:
+        yield from pool.map(_draw, [(subject, number)] * 2, chunksize=1)
+
+
+def _send(queue: Any, subject: Anonymizer, number: int) -> None:
+    queue.put(_draw((subject, number)))
+
+
+def _draw(task: tuple[Anonymizer, int]) -> bytes:
+    """The words of so many empty documents."""
+    subject, number = task
+    return subject.anonymize([""] * number).toarray().astype("<i4").tobytes()

@@ -1,0 +1,115 @@
+"""The sampler: every random integer there is on a small total, every boundary on the real one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from syntf.audit.finding import Finding
+from syntf.audit.subject import neighbours, outputs_at, part
+from syntf.mechanism import Mechanism
+from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.reference import Weights
+from syntf.stages import Stages
+
+BITS = 12
+OUTPUTS = 24
+
+
+def sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> Finding:
+    """`rows` are those whose boundaries are found on the real total."""
+    finding = Finding(
+        "sampler",
+        "Every random integer below a small total, and on the real total every integer at which "
+        "the drawn word changes: each output must come for exactly as many integers as it weighs.",
+        "an off-by-one in the search, a draw through floating-point numbers, modulo bias, a row "
+        "that is drawn from and is not the one accounted for",
+    )
+    _exhaustive(finding, mechanism, [row for row in rows if row < mechanism.shape[0] - 1])
+    bits = mechanism.total.bit_length() - 1
+    found = 0
+    with stages("seeking edges", len(rows)) as advance:
+        for row in rows:
+            sizes, edges = preimages(mechanism, row)
+            wrong = int((sizes != mechanism.weights(row)).sum())
+            finding.require(
+                wrong == 0,
+                f"row {row:,}: {wrong:,} outputs come for more or fewer of the 2**{bits} integers "
+                "than they weigh",
+            )
+            found += edges
+            advance(1)
+    finding.results.append(
+        f"real total: {found:,} edges found in {len(rows)} rows, all 2**{bits} integers accounted "
+        "for"
+    )
+    return finding
+
+
+def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> None:
+    """Words of the real table on a total so small that every draw there is can be tried."""
+    outputs = np.unique(np.linspace(0, mechanism.shape[1] - 1, OUTPUTS).astype(np.intp))
+    if isinstance(mechanism, NeighbourhoodMechanism):
+        rows = rows[:3]
+        outputs = np.union1d(outputs, np.concatenate([neighbours(mechanism, row) for row in rows]))
+    bits = max(BITS, 2 * (len(outputs) - 1).bit_length())
+    points = np.arange(1 << bits)
+    tried = 0
+    for epsilon in (mechanism.epsilon, 4.0):
+        small = part(mechanism, rows, epsilon=epsilon, outputs=outputs, total_bits=bits)
+        for row in range(small.shape[0]):
+            drawn = np.bincount(outputs_at(small, row, points), minlength=len(outputs))
+            finding.require(
+                drawn.tolist() == small.weights(row).tolist(),
+                f"of all {len(points):,} integers at ε = {epsilon:g}, row {row} does not give the "
+                "outputs as often as they weigh",
+            )
+            tried += 1
+    finding.results.append(
+        f"total 2**{bits}: {tried} rows × {len(outputs)} outputs, all {len(points):,} integers "
+        "tried for each"
+    )
+
+
+def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
+    """How many random integers give each output, exactly, and the number of edges between them.
+
+    Between two integers that give different outputs there is an edge, found by bisection. They
+    start from a grid that is finer than any range of integers a row of either mechanism has, near
+    both ends, where ranges may be narrow, the finer the nearer.
+    """
+    total, outputs = mechanism.total, mechanism.shape[1]
+    points = _grid(total, outputs)
+    places = outputs_at(mechanism, row, points)
+    left, right = points[:-1], points[1:]
+    one, other = places[:-1], places[1:]
+    edges = []
+    while len(left):
+        differ = one != other
+        left, right, one, other = left[differ], right[differ], one[differ], other[differ]
+        apart = right - left > 1
+        edges.append(np.stack([right[~apart], other[~apart]]))
+        left, right, one, other = left[apart], right[apart], one[apart], other[apart]
+        if len(left):
+            middle = left + (right - left) // 2
+            found = outputs_at(mechanism, row, middle)
+            left, right = np.append(left, middle), np.append(middle, right)
+            one, other = np.append(one, found), np.append(found, other)
+    starts, drawn = np.concatenate(edges, axis=1)
+    order = np.argsort(starts)
+    starts = np.concatenate([[0], starts[order], [total]])
+    drawn = np.append(places[:1], drawn[order])
+    sizes = np.zeros(outputs, dtype=np.int64)
+    np.add.at(sizes, drawn, np.diff(starts))
+    return sizes, len(drawn) - 1
+
+
+def _grid(total: int, outputs: int) -> Weights:
+    """Twice as many integers as outputs in each octave from either end of the range."""
+    steps = 1 << (2 * outputs - 1).bit_length()
+    octaves = [np.arange(min(4 * steps, total))]
+    size = 4 * steps
+    while size < total:
+        octaves.append(size + np.arange(steps) * (size // steps))
+        size *= 2
+    up = np.concatenate(octaves)
+    return np.unique(np.concatenate([up, total - 1 - up]))
