@@ -28,7 +28,7 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
     finding = Finding(
         "draws",
         f"{count:,} draws of each of {len(rows)} rows from the system's entropy; χ² at 1e-6 "
-        "against the table, outputs one by one and pooled, and against those for ε × 0.9 and × 1.1.",
+        "against the table, outputs singly and pooled, and against those for ε × 0.9 and ε × 1.1.",
         "a table for another epsilon, a sampler that is off by more than chance, a generator "
         "that is not uniform",
     )
@@ -47,7 +47,7 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
             least = min(least, fine)
             finding.require(
                 fine > ERROR / (3 * len(rows)),
-                f"row {row:,}: outputs one by one do not fit: {fine:.1e}",
+                f"row {row:,}: single outputs do not fit: {fine:.1e}",
             )
             if row not in words:
                 continue
@@ -75,7 +75,7 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
         else:
             finding.limits.append(
                 f"ε × {factor:g} would be noticed with a chance of {power:.2g} only: these rows "
-                "hardly differ from its table; more --draws help, and the other checks do not need them"
+                "hardly differ from its table. More --samples help; the exact checks need none"
             )
     return finding
 

@@ -14,8 +14,8 @@ from syntf.audit.table import Measured, table
 from syntf.audit.vocabulary import vocabulary
 from syntf.stages import Stages, silent
 
-DRAWS = 500_000
-QUICK = 50_000
+DRAWS = 2_000_000
+QUICK = 100_000
 
 
 def audit(

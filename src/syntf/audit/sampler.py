@@ -73,12 +73,11 @@ def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> 
 def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
     """How many random integers give each output, exactly, and the number of edges between them.
 
-    Between two integers that give different outputs there is an edge, found by bisection. They
-    start from a grid that is finer than any range of integers a row of either mechanism has, near
-    both ends, where ranges may be narrow, the finer the nearer.
+    Between two integers that give different outputs there is an edge, found by bisection. The
+    first ones are so dense that each range of integers has some, if the row is what it claims.
     """
     total, outputs = mechanism.total, mechanism.shape[1]
-    points = _grid(total, outputs)
+    points = _grid(mechanism.weights(row), total)
     places = outputs_at(mechanism, row, points)
     left, right = points[:-1], points[1:]
     one, other = places[:-1], places[1:]
@@ -103,13 +102,21 @@ def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
     return sizes, len(drawn) - 1
 
 
-def _grid(total: int, outputs: int) -> Weights:
-    """Twice as many integers as outputs in each octave from either end of the range."""
-    steps = 1 << (2 * outputs - 1).bit_length()
-    octaves = [np.arange(min(4 * steps, total))]
-    size = 4 * steps
-    while size < total:
-        octaves.append(size + np.arange(steps) * (size // steps))
-        size *= 2
-    up = np.concatenate(octaves)
-    return np.unique(np.concatenate([up, total - 1 - up]))
+def _grid(weights: Weights, total: int) -> Weights:
+    """Integers in each range that a row of either mechanism has.
+
+    The least weight again and again from the start, then what is left among all that weigh
+    more; at both ends every integer, where what did not divide may stand.
+    """
+    outputs = len(weights)
+    least = max(1, int(weights.min()))
+    common = min(outputs * least, total)
+    more = max(1, int((weights > least).sum()))
+    ends = min(2 * outputs, total)
+    parts = [
+        np.arange(0, common, max(1, least // 2)),
+        np.arange(common, total, max(1, (total - common) // (2 * more))),
+        np.arange(ends),
+        np.arange(total - ends, total),
+    ]
+    return np.unique(np.concatenate(parts))

@@ -6,11 +6,12 @@ where draw i takes the top bits of the i-th eight bytes of the source; and ``ano
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import shake_256
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from syntf.anonymizer import Anonymizer
 from syntf.errors import SyntfError
@@ -25,7 +26,7 @@ class Recording:
     """A source that gives the same bytes to whoever asks alike, and notes what was asked for.
 
     It stands in for the operating system where two runs are to be compared; `flip` inverts
-    eight of its bytes.
+    the eight bytes that stand there.
     """
 
     flip: int | None = None
@@ -38,6 +39,19 @@ class Recording:
             raw[start : start + 8] = bytes(byte ^ 255 for byte in raw[start : start + 8])
         self.sizes.append(size)
         return bytes(raw)
+
+
+class Replayed:
+    """A program whose entropy is a recording, played from its beginning for every run."""
+
+    def __init__(self, subject: Anonymizer) -> None:
+        self._recording = Recording()
+        self._subject = replace(subject, source=self._recording)
+
+    def __call__(self, *texts: str, flip: int | None = None) -> tuple[csr_matrix, list[int]]:
+        """What becomes of these texts, and the bytes that each call for entropy asked for."""
+        self._recording.flip, self._recording.sizes = flip, []
+        return self._subject.anonymize(list(texts)), self._recording.sizes
 
 
 def outputs_at(mechanism: Mechanism, row: int, points: Weights) -> NDArray[np.intp]:

@@ -69,10 +69,13 @@ def table(mechanism: Mechanism, *, quick: bool, stages: Stages) -> tuple[Finding
         return next(row for row in rows[start:] if mechanism.weights(row)[output] == value)
 
     measured = Measured(
-        rows, complete, ratio,
-        where(int(high_at[output]), int(high[output])), where(int(low_at[output]), int(low[output])),
-        output,
-    )  # fmt: skip
+        rows,
+        complete,
+        ratio,
+        high=where(int(high_at[output]), int(high[output])),
+        low=where(int(low_at[output]), int(low[output])),
+        output=output,
+    )
     seen = f"{len(rows):,} of {inputs:,}" if len(rows) < inputs else f"all {inputs:,}"
     finding.results.append(f"{seen} rows × {outputs:,} outputs, total 2**{_bits(mechanism)}")
     finding.require(bad_sums == 0, f"{bad_sums:,} rows do not sum to the total")

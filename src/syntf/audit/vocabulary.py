@@ -4,7 +4,8 @@ from hashlib import sha256
 
 from syntf.anonymizer import Anonymizer
 from syntf.audit.finding import Finding
-from syntf.audit.replay import replayed, unknown
+from syntf.audit.replay import unknown
+from syntf.audit.subject import Replayed
 
 
 def vocabulary(subject: Anonymizer) -> Finding:
@@ -20,10 +21,11 @@ def vocabulary(subject: Anonymizer) -> Finding:
         finding.limits.append("every canary is a word of this vocabulary: nothing could be tried")
         return finding
     before = list(subject.vocabulary.outputs)
-    empty, _ = replayed(subject, "")
+    replayed = Replayed(subject)
+    empty, _ = replayed("")
     tried = [*canaries, " ".join(canaries), " ".join(canaries * 1000)]
     for text in tried:
-        counts, _ = replayed(subject, text)
+        counts, _ = replayed(text)
         same = counts.shape == empty.shape and (counts != empty).nnz == 0
         finding.require(same, "a document of unknown words gives other words than an empty one")
     real = subject.anonymize(tried)
@@ -37,7 +39,7 @@ def vocabulary(subject: Anonymizer) -> Finding:
         "the guarantee names another vocabulary",
     )
     finding.results.append(
-        f"{len(tried)} documents of {len(canaries)} canaries: only the {len(before):,} outputs, and "
-        "what an empty document gives"
+        f"{len(tried)} documents of {len(canaries)} canaries: only the {len(before):,} outputs, "
+        "and what an empty document gives"
     )
     return finding

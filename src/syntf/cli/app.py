@@ -336,18 +336,17 @@ def bounds(documents: int, figures: Path | None, **chosen: Any) -> None:
 @app.command()
 @click.option("--quick", is_flag=True, help="A sample of rows and fewer draws: seconds.")
 @click.option(
-    "--draws-per-row",
-    "count",
+    "--samples",
     type=click.IntRange(min=1000),
     metavar="N",
-    help="Words drawn from a row where draws are counted. [default: 500000; 50000 if quick]",
+    help="Words drawn from a row where draws are counted. [default: 2000000; 100000 if quick]",
 )
 @click.option("--json", "as_json", is_flag=True, help="The findings for programs.")
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @parameters(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
-def audit(quick: bool, count: int | None, as_json: bool, **chosen: Any) -> None:
+def audit(quick: bool, samples: int | None, as_json: bool, **chosen: Any) -> None:
     """Examine the program installed here: is what it promises true of what it draws?
 
     Takes the parameters of syntf anonymize, needs no texts, and tries to break the guarantee
@@ -360,7 +359,7 @@ def audit(quick: bool, count: int | None, as_json: bool, **chosen: Any) -> None:
     """
     from syntf.cli import anonymize, audit
 
-    sys.exit(audit.run(anonymize.settings(**chosen), count, quick=quick, as_json=as_json))
+    sys.exit(audit.run(anonymize.settings(**chosen), samples, quick=quick, as_json=as_json))
 
 
 @app.command()
