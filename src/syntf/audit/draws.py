@@ -13,6 +13,8 @@ from syntf.stages import Stages
 
 ERROR = 1e-6
 """The chance that a sound program fails a check by bad luck; the same for a claimed power."""
+POWER = 0.999
+"""To have noticed a table, the least power."""
 EXPECTED = 50
 """Draws expected in a cell, at least: the χ² distribution then holds this far out."""
 CELLS = 8
@@ -37,52 +39,43 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
         factor: part(mechanism, words, epsilon=factor * mechanism.epsilon) for factor in FACTORS
     }
     least = 1.0
-    best = dict.fromkeys(FACTORS, 0.0)
+    power, fitted = dict.fromkeys(FACTORS, 0.0), dict.fromkeys(FACTORS, 1.0)
     with stages("drawing words", count * len(rows)) as advance:
         for row in rows:
             drawn = mechanism.sample(np.full(count, row), progress=advance)
             counts = np.bincount(drawn, minlength=mechanism.shape[1])
             truth = _chances(mechanism, row)
-            fine = p_value(counts, truth, singly(truth, count))
-            least = min(least, fine)
-            finding.require(
-                fine > ERROR / (3 * len(rows)),
-                f"row {row:,}: single outputs do not fit: {fine:.1e}",
-            )
-            if row not in words:
-                continue
-            for factor, other in others.items():
+            fits = [p_value(counts, truth, singly(truth, count))]
+            for factor, other in others.items() if row in words else ():
                 wrong = _chances(other, words.index(row))
-                pool = pooled(truth, wrong, count)
-                fit = p_value(counts, truth, pool)
-                least = min(least, fit)
-                finding.require(
-                    fit > ERROR / (3 * len(rows)),
-                    f"row {row:,}: pooled outputs do not fit: {fit:.1e}",
-                )
-                power = _power(truth, wrong, pool, count)
-                best[factor] = max(best[factor], power)
-                finding.require(
-                    power < 1 - ERROR or p_value(counts, wrong, pool) < ERROR,
-                    f"row {row:,}: the draws fit a table for ε × {factor:g}",
-                )
-    finding.results.append(f"the table fits: the least p-value is {least:.2g}")
-    for factor, power in best.items():
-        if power >= 1 - ERROR:
-            finding.results.append(
-                f"ε × {factor:g} rejected, as it had to be: power {_shown(power)}"
+                cell = pooled(truth, wrong, count)
+                fits.append(p_value(counts, truth, cell))
+                able = _power(truth, wrong, cell, count)
+                if able >= power[factor]:
+                    power[factor], fitted[factor] = able, p_value(counts, wrong, cell)
+            least = min(least, *fits)
+            finding.require(
+                min(fits) > ERROR / (3 * len(rows)),
+                f"row {row:,}: the draws do not fit the table (p = {min(fits):.1e})",
             )
+    finding.results.append(f"the table fits: the least p-value is {least:.2g}")
+    for factor, able in power.items():
+        rejected = fitted[factor] < ERROR
+        if able >= POWER and rejected:
+            finding.results.append(f"ε × {factor:g} rejected; the power is {_shown(able)}")
+        elif able >= 1 - ERROR:
+            finding.faults.append(f"the draws fit a table for ε × {factor:g}")
         else:
             finding.limits.append(
-                f"ε × {factor:g} would be noticed with a chance of {power:.2g} only: these rows "
-                "hardly differ from its table. More --samples help; the exact checks need none"
+                f"{count:,} draws tell ε × {factor:g} from ε with a power of {_shown(able)} only. "
+                "More --samples help; the exact checks need none"
             )
     return finding
 
 
 def _shown(power: float) -> str:
     """Never rounded up to a certainty."""
-    return f"> 1 − {max(1 - power, 1e-12):.0e}" if power < 1 else "> 1 − 1e-12"
+    return f"{power:.2g}" if power < 0.9 else f"1 − {max(1 - power, 1e-12):.0e}"
 
 
 def _chances(mechanism: Mechanism, row: int) -> Chances:

@@ -34,8 +34,8 @@ class Finding:
         return "failed" if self.faults else "weak" if self.limits else "passed"
 
     def require(self, true: bool, fault: str) -> None:
-        """Note the fault unless it is true."""
-        if not true:
+        """Note the fault unless it is true; each once."""
+        if not true and fault not in self.faults:
             self.faults.append(fault)
 
     def as_dict(self) -> dict[str, Any]:

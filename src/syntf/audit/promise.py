@@ -15,6 +15,9 @@ from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.rating import WithEmptyDocument
 from syntf.stages import Stages
 
+LOG_ERROR = Decimal("1e-40")
+"""Above the error of a logarithm to 50 digits."""
+
 
 def promise(subject: Anonymizer, measured: Measured, *, quick: bool, stages: Stages) -> Finding:
     finding = Finding(
@@ -42,7 +45,9 @@ def promise(subject: Anonymizer, measured: Measured, *, quick: bool, stages: Sta
     )
     exact = _log(ratio)
     finding.require(loss >= exact, "the loss per word is below the logarithm of the ratio")
-    finding.require(_previous(loss, 2) <= exact, "the loss per word is not the tight one")
+    finding.require(
+        _previous(loss, 2) <= exact + 2 * LOG_ERROR, "the loss per word is not the tight one"
+    )
     whole = Fraction(loss) * length
     finding.require(said.loss_per_document >= whole, "the loss of a document is below n times ℓ")
     finding.require(
@@ -68,7 +73,7 @@ def _log(ratio: Fraction) -> Decimal:
     """Its natural logarithm to 50 digits, below the truth if anything."""
     context = Context(prec=50)
     parts = (context.ln(Decimal(part)) for part in (ratio.numerator, ratio.denominator))
-    return context.subtract(next(parts), next(parts)) - Decimal("1e-40")
+    return context.subtract(next(parts), next(parts)) - LOG_ERROR
 
 
 def _previous(value: float, steps: int) -> float:

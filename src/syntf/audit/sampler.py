@@ -12,7 +12,10 @@ from syntf.reference import Weights
 from syntf.stages import Stages
 
 BITS = 12
-OUTPUTS = 24
+OUTPUTS = 12
+"""Outputs to try every integer on, besides the neighbours of the rows."""
+EPSILONS = 1.0, 4.0
+"""Of the small totals: the first in place of any smaller one, which they cannot express."""
 
 
 def sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> Finding:
@@ -51,10 +54,11 @@ def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> 
     if isinstance(mechanism, NeighbourhoodMechanism):
         rows = rows[:3]
         outputs = np.union1d(outputs, np.concatenate([neighbours(mechanism, row) for row in rows]))
-    bits = max(BITS, 2 * (len(outputs) - 1).bit_length())
+    bits = max(BITS, 2 * (len(outputs) - 1).bit_length() + 3)
     points = np.arange(1 << bits)
     tried = 0
-    for epsilon in (mechanism.epsilon, 4.0):
+    epsilons = [max(mechanism.epsilon, EPSILONS[0]), EPSILONS[1]]
+    for epsilon in epsilons:
         small = part(mechanism, rows, epsilon=epsilon, outputs=outputs, total_bits=bits)
         for row in range(small.shape[0]):
             drawn = np.bincount(outputs_at(small, row, points), minlength=len(outputs))
@@ -65,8 +69,8 @@ def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> 
             )
             tried += 1
     finding.results.append(
-        f"total 2**{bits}: {tried} rows × {len(outputs)} outputs, all {len(points):,} integers "
-        "tried for each"
+        f"total 2**{bits}, ε = {epsilons[0]:g} and {epsilons[1]:g}: {tried} rows × {len(outputs)} "
+        f"outputs, all {len(points):,} integers tried for each"
     )
 
 
