@@ -96,7 +96,7 @@ def pooled(truth: Chances, other: Chances, count: int) -> Cells:
     """A few cells that tell two tables apart: outputs alike in how their chances differ.
 
     >>> pooled(np.array([0.5, 0.2, 0.2, 0.1]), np.array([0.2, 0.3, 0.3, 0.2]), 1000).tolist()
-    [2, 1, 1, 0]
+    [2, 0, 1, 0]
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = np.clip(np.nan_to_num(np.log(truth) - np.log(other)), -50, 50)

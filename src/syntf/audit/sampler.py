@@ -81,7 +81,10 @@ def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
     first ones are so dense that each range of integers has some, if the row is what it claims.
     """
     total, outputs = mechanism.total, mechanism.shape[1]
-    points = _grid(mechanism.weights(row), total)
+    weights = mechanism.weights(row)
+    # Where all outputs are neighbours, none weighs as little as the range that all have.
+    least = min(int(weights.min()), getattr(mechanism, "background", total))
+    points = _grid(total, outputs, least, int((weights > least).sum()))
     places = outputs_at(mechanism, row, points)
     left, right = points[:-1], points[1:]
     one, other = places[:-1], places[1:]
@@ -106,20 +109,17 @@ def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
     return sizes, len(drawn) - 1
 
 
-def _grid(weights: Weights, total: int) -> Weights:
+def _grid(total: int, outputs: int, least: int, more: int) -> Weights:
     """Integers in each range that a row of either mechanism has.
 
-    The least weight again and again from the start, then what is left among all that weigh
-    more; at both ends every integer, where what did not divide may stand.
+    The least weight again and again from the start, then what is left, among the outputs that
+    weigh more; at both ends every integer, where what did not divide may stand.
     """
-    outputs = len(weights)
-    least = max(1, int(weights.min()))
     common = min(outputs * least, total)
-    more = max(1, int((weights > least).sum()))
     ends = min(2 * outputs, total)
     parts = [
         np.arange(0, common, max(1, least // 2)),
-        np.arange(common, total, max(1, (total - common) // (2 * more))),
+        np.arange(common, total, max(1, (total - common) // max(1, 2 * more))),
         np.arange(ends),
         np.arange(total - ends, total),
     ]

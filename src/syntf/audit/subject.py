@@ -102,8 +102,9 @@ def part(
 ) -> Mechanism:
     """A mechanism of the same make over some words of this one; its rows are these, in order.
 
-    For the neighbourhood mechanism `outputs` must contain the neighbours of the rows, and one
-    more row, the last, is that of the document without a known word.
+    For the neighbourhood mechanism `outputs` must contain the neighbours of the rows, one more
+    row, the last, is that of the document without a known word, and where a total does not divide
+    among neighbours, others of them may get the one more.
     """
     chosen = np.arange(mechanism.shape[1]) if outputs is None else np.sort(outputs)
     if isinstance(mechanism, NeighbourhoodMechanism):
