@@ -1,6 +1,5 @@
 """An attempt to exceed ℓ from outside: tell two inputs apart by nothing but what is released."""
 
-from collections.abc import Iterator
 from math import log
 
 import numpy as np
@@ -16,6 +15,9 @@ from syntf.audit.table import Measured
 from syntf.stages import Stages
 
 Counts = NDArray[np.int64]
+
+TEXTS = 100
+"""Inputs to choose two documents from."""
 
 
 def distinguisher(
@@ -41,7 +43,7 @@ def distinguisher(
     reached = lower_bound(per_word, measured.output)
     _compare(finding, "one word", reached, mechanism.loss)
 
-    texts = [text for _, text in _documents(subject, measured)]
+    texts, output = _documents(subject, measured)
     length = subject.settings.length
     number = max(2, -(-count // length))
     halves = []
@@ -53,14 +55,14 @@ def distinguisher(
     words = [
         [np.asarray(half.sum(axis=0), dtype=np.int64).ravel() for half in own] for own in halves
     ]
-    reached = lower_bound(words, measured.output)
+    reached = lower_bound(words, output)
     _compare(finding, f"one word of {number:,} documents", reached, mechanism.loss)
     # Documents by how often they show the output that tells most.
-    shown_often = [
-        [_counted(half[:, [measured.output]].toarray().ravel(), length + 1) for half in own]
+    shows = [
+        [_counted(half[:, [output]].toarray().ravel(), length + 1) for half in own]
         for own in halves
     ]
-    reached = lower_bound(shown_often, length)
+    reached = lower_bound(shows, length)
     promised = subject.guarantee().loss_per_document
     _compare(finding, f"a document of {length} words", reached, promised)
     finding.results.append(
@@ -80,13 +82,19 @@ def _counted(values: NDArray[np.intp], size: int) -> Counts:
     return np.bincount(np.minimum(values, size - 1), minlength=size).astype(np.int64)
 
 
-def _documents(subject: Anonymizer, measured: Measured) -> Iterator[tuple[int, str]]:
-    """The inputs that differ most in the worst output, of those that a text can bring about."""
-    weigh = subject.mechanism.weights
-    some = [measured.high, measured.low, *measured.rows[:: max(1, len(measured.rows) // 200)]]
-    found = {row: (int(weigh(row)[measured.output]), text) for row, text in readable(subject, some)}
-    for row in (max(found, key=found.__getitem__), min(found, key=found.__getitem__)):
-        yield row, found[row][1]
+def _documents(subject: Anonymizer, measured: Measured) -> tuple[tuple[str, str], int]:
+    """Two texts that differ most in an output, and the output.
+
+    Of the two rows that differ most, if texts can bring them about, and a few others.
+    """
+    some = [measured.high, measured.low, *measured.rows[:: max(1, len(measured.rows) // TEXTS)]]
+    found = dict(readable(subject, some))
+    weights = np.array([subject.mechanism.weights(row) for row in found])
+    with np.errstate(divide="ignore"):
+        output = int((weights.max(axis=0) / weights.min(axis=0)).argmax())
+    texts = list(found.values())
+    column = weights[:, output]
+    return (texts[int(column.argmax())], texts[int(column.argmin())]), output
 
 
 def lower_bound(counts: list[list[Counts]], output: int) -> float:
