@@ -20,7 +20,7 @@ from syntf.audit import table as tables
 from syntf.audit.distinguisher import lower_bound
 from syntf.audit.finding import Finding
 from syntf.audit.sampler import preimages
-from syntf.audit.subject import Recording, outputs_at, part
+from syntf.audit.subject import ALL, TOP, Recording, outputs_at, part
 from syntf.errors import SyntfError
 from syntf.mechanism import ExponentialMechanism
 from syntf.neighbourhood import NeighbourhoodMechanism
@@ -98,7 +98,7 @@ def test_parameters_that_leave_a_check_little_to_see_are_called_weak():
     assert others == {"passed"}
 
 
-@pytest.mark.parametrize("words", [["cat"], ["cat", "dog"]])
+@pytest.mark.parametrize("words", [["cat"], ["cat", "dog"], ["cat", "dog", "cow"]])
 @pytest.mark.parametrize("chosen", [{}, GRADED])
 def test_the_least_vocabularies_do_not_fail(words, chosen):
     findings = list(audit(sound(vocabulary=words, length=1, **chosen), draws=2000))
@@ -287,12 +287,13 @@ def test_the_bound_never_exceeds_the_loss_of_a_sound_mechanism_and_comes_near():
 def test_a_recording_repeats_itself_but_for_what_is_flipped():
     def played(flip=None):
         source = Recording(flip)
-        return source(24) + source(16)
+        return np.frombuffer(source(24) + source(16), dtype="<u8")
 
-    assert played() == played()
+    assert (played() == played()).all()
     for block in range(5):
-        differ = [a != b for a, b in zip(played(), played(block), strict=True)]
-        assert differ == [place // 8 == block for place in range(40)]
+        for mask, bits in ((TOP, 1 << 63), (ALL, (1 << 64) - 1)):
+            differ = (played() ^ played((block, mask))).tolist()
+            assert differ == [bits * (place == block) for place in range(5)]
 
 
 def test_a_fault_is_noted_once():
@@ -300,6 +301,7 @@ def test_a_fault_is_noted_once():
     finding.require(False, "d")
     finding.require(False, "d")
     finding.limits.append("e")
+    finding.confirm("f")
     assert finding.as_dict() == {
         "check": "a", "outcome": "failed", "tried": "b", "catches": "c", "results": [],
         "limits": ["e"], "faults": ["d"],

@@ -58,7 +58,7 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
                 min(fits) > ERROR / (3 * len(rows)),
                 f"row {row:,}: the draws do not fit the table (p = {min(fits):.1e})",
             )
-    finding.results.append(f"the table fits: the least p-value is {least:.2g}")
+    finding.confirm(f"the table fits: the least p-value is {least:.2g}")
     for factor, able in power.items():
         rejected = fitted[factor] < ERROR
         if able >= POWER and rejected:

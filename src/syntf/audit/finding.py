@@ -38,5 +38,10 @@ class Finding:
         if not true and fault not in self.faults:
             self.faults.append(fault)
 
+    def confirm(self, result: str) -> None:
+        """Note a result that holds only if nothing is wrong so far."""
+        if not self.faults:
+            self.results.append(result)
+
     def as_dict(self) -> dict[str, Any]:
         return {"check": self.check, "outcome": self.outcome, **vars(self)}

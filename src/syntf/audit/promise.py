@@ -65,7 +65,7 @@ def promise(subject: Anonymizer, measured: Measured, *, quick: bool, stages: Sta
             said.digest == f"sha256:{made.digest}",
             "made again from its inputs, the table is another",
         )
-        finding.results.append("made again from its public inputs, the table has the same digest")
+        finding.confirm("made again from its public inputs, the table has the same digest")
     return finding
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from syntf.anonymizer import Anonymizer
 from syntf.audit.finding import Finding
-from syntf.audit.subject import Replayed, readable
+from syntf.audit.subject import ALL, TOP, Replayed, readable
 
 CANARIES = ("zqxvkanari", "wjqplumbagoxt", "Xyvvzyqquok", "qqkanarjevogelzz", "żółwiokanarek")
 """Words that no list of words has."""
@@ -63,7 +63,7 @@ def replay(subject: Anonymizer, *, quick: bool) -> Finding:
     for name, found in seen.items():
         finding.require(found == sizes, f"{name}: read {found} bytes, the empty one {sizes}")
     finding.require(sum(sizes) >= 8 * length, f"{length} words drawn from {sum(sizes)} bytes")
-    finding.results.append(
+    finding.confirm(
         f"{len(texts)} documents, of 0 to {max(map(len, texts.values())):,} characters: each read "
         f"{sum(sizes):,} bytes and gave {length} words"
     )
@@ -90,10 +90,10 @@ def _beside(finding: Finding, replayed: Replayed, texts: list[str], size: int) -
 
 
 def _own_bytes(finding: Finding, subject: Anonymizer) -> None:
-    """Eight bytes after the other inverted: each changes one document at most, n of them each.
+    """Eight bytes after the other changed: each changes one document at most, n of them each.
 
-    With the document without a known word, whose words are uniform: whatever bytes a word is
-    drawn from, others give another word.
+    With the document without a known word, whose words are uniform: bytes half the range away
+    give another word. Inverted ones are tried as well, for a sampler that reads other bits.
     """
     length = min(subject.settings.length, 32)
     replayed = Replayed(replace(subject, settings=replace(subject.settings, length=length)))
@@ -102,15 +102,17 @@ def _own_bytes(finding: Finding, subject: Anonymizer) -> None:
     before, sizes = replayed("", "", "")
     hang = np.zeros(3, dtype=int)
     for block in range(sum(sizes) // 8):
-        after, _ = replayed("", "", "", flip=block)
-        changed = np.diff((before != after).indptr) > 0
+        changed = np.zeros(3, dtype=bool)
+        for mask in (TOP, ALL):
+            after, _ = replayed("", "", "", flip=(block, mask))
+            changed |= np.diff((before != after).tocsr().indptr) > 0
         finding.require(changed.sum() <= 1, f"bytes {8 * block} ff. decide words of two documents")
         hang += changed
     finding.require(
         hang.tolist() == [length] * 3,
         f"the {length} words of a document hang on {hang.tolist()} times eight bytes",
     )
-    finding.results.append(f"each of {3 * length} words hangs on eight bytes of its own")
+    finding.confirm(f"each of {3 * length} words hangs on eight bytes of its own")
 
 
 def _workers(finding: Finding, subject: Anonymizer) -> None:
@@ -131,7 +133,7 @@ def _workers(finding: Finding, subject: Anonymizer) -> None:
         len({row.tobytes() for row in rows[:number]}) > 1,
         "all documents of a run get the same words",
     )
-    finding.results.append(f"{len(drawn)} runs, in this process, forked and pickled: all different")
+    finding.confirm(f"{len(drawn)} runs, in this process, forked and pickled: all different")
 
 
 def _in_workers(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:

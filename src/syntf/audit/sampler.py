@@ -12,6 +12,7 @@ from syntf.reference import Weights
 from syntf.stages import Stages
 
 BITS = 12
+MOST_BITS = 21
 OUTPUTS = 12
 """Outputs to try every integer on, besides the neighbours of the rows."""
 EPSILONS = 1.0, 4.0
@@ -41,7 +42,7 @@ def sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> Fin
             )
             found += edges
             advance(1)
-    finding.results.append(
+    finding.confirm(
         f"real total: {found:,} edges found in {len(rows)} rows, all 2**{bits} integers accounted "
         "for"
     )
@@ -50,11 +51,16 @@ def sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> Fin
 
 def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> None:
     """Words of the real table on a total so small that every draw there is can be tried."""
-    outputs = np.unique(np.linspace(0, mechanism.shape[1] - 1, OUTPUTS).astype(np.intp))
+    few = np.unique(np.linspace(0, mechanism.shape[1] - 1, OUTPUTS).astype(np.intp))
+    outputs = few
     if isinstance(mechanism, NeighbourhoodMechanism):
-        rows = rows[:3]
-        outputs = np.union1d(outputs, np.concatenate([neighbours(mechanism, row) for row in rows]))
+        near = [neighbours(mechanism, row) for row in rows[:3]]
+        rows = rows[: 3 if len(near[0]) < OUTPUTS else 1]
+        outputs = np.union1d(few, np.concatenate(near[: len(rows)]))
     bits = max(BITS, 2 * (len(outputs) - 1).bit_length() + 3)
+    if bits > MOST_BITS:
+        finding.results.append(f"{len(outputs):,} outputs at least are too many for a small total")
+        return
     points = np.arange(1 << bits)
     tried = 0
     epsilons = [max(mechanism.epsilon, EPSILONS[0]), EPSILONS[1]]
@@ -68,7 +74,7 @@ def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> 
                 "outputs as often as they weigh",
             )
             tried += 1
-    finding.results.append(
+    finding.confirm(
         f"total 2**{bits}, ε = {epsilons[0]:g} and {epsilons[1]:g}: {tried} rows × {len(outputs)} "
         f"outputs, all {len(points):,} integers tried for each"
     )

@@ -20,23 +20,28 @@ from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.rating import Rating
 from syntf.reference import Levels, Weights
 
+TOP, ALL = bytes([0] * 7 + [128]), bytes([255] * 8)
+"""Bits of eight bytes: that which is half of the range, and all."""
+
 
 @dataclass
 class Recording:
     """A source that gives the same bytes to whoever asks alike, and notes what was asked for.
 
-    It stands in for the operating system where two runs are to be compared; `flip` inverts
-    the eight bytes that stand there.
+    It stands in for the operating system where two runs are to be compared. `flip` names eight
+    bytes, the first being 0, and the bits of them to change.
     """
 
-    flip: int | None = None
+    flip: tuple[int, bytes] | None = None
     sizes: list[int] = field(default_factory=list)
 
     def __call__(self, size: int) -> bytes:
         raw = bytearray(shake_256(f"recording {len(self.sizes)}".encode()).digest(size))
-        start = -1 if self.flip is None else 8 * self.flip - sum(self.sizes)
-        if 0 <= start < size:
-            raw[start : start + 8] = bytes(byte ^ 255 for byte in raw[start : start + 8])
+        if self.flip is not None:
+            place, mask = self.flip
+            for start, bits in enumerate(mask, 8 * place - sum(self.sizes)):
+                if 0 <= start < size:
+                    raw[start] ^= bits
         self.sizes.append(size)
         return bytes(raw)
 
@@ -48,7 +53,9 @@ class Replayed:
         self._recording = Recording()
         self._subject = replace(subject, source=self._recording)
 
-    def __call__(self, *texts: str, flip: int | None = None) -> tuple[csr_matrix, list[int]]:
+    def __call__(
+        self, *texts: str, flip: tuple[int, bytes] | None = None
+    ) -> tuple[csr_matrix, list[int]]:
         """What becomes of these texts, and the bytes that each call for entropy asked for."""
         self._recording.flip, self._recording.sizes = flip, []
         return self._subject.anonymize(list(texts)), self._recording.sizes

@@ -38,7 +38,7 @@ def vocabulary(subject: Anonymizer) -> Finding:
         subject.guarantee().vocabulary_digest == f"sha256:{sha256(lines).hexdigest()}",
         "the guarantee names another vocabulary",
     )
-    finding.results.append(
+    finding.confirm(
         f"{len(tried)} documents of {len(canaries)} canaries: only the {len(before):,} outputs, "
         "and what an empty document gives"
     )
