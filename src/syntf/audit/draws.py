@@ -74,8 +74,14 @@ def draws(mechanism: Mechanism, rows: Sequence[int], count: int, *, stages: Stag
 
 
 def _shown(power: float) -> str:
-    """Never rounded up to a certainty."""
-    return f"{power:.2g}" if power < 0.9 else f"1 − {max(1 - power, 1e-12):.0e}"
+    """Never rounded up to a certainty.
+
+    >>> _shown(0.35), _shown(0.99975), _shown(1.0)
+    ('0.35', '1 − 3e-04', 'above 1 − 1e-12')
+    """
+    if power > 1 - 1e-12:
+        return "above 1 − 1e-12"
+    return f"{power:.2g}" if power < 0.9 else f"1 − {1 - power:.0e}"
 
 
 def _chances(mechanism: Mechanism, row: int) -> Chances:
