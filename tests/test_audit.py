@@ -1,6 +1,7 @@
 """The audit: passes what is in order, fails on every program that is broken on purpose."""
 
 import json
+import os
 import sys
 from fractions import Fraction
 from math import log
@@ -87,6 +88,19 @@ def test_a_copied_stream_is_seen_in_the_workers_themselves():
     kind = type(BROKEN["a generator that forks copy"][0]().mechanism)
     (replay,) = (f for f in audit(remade(kind), draws=1000) if f.check == "replay")
     assert "a copy or a second call drew the same words again" in replay.faults
+
+
+def test_a_worker_that_dies_fails_the_check():
+    class Dying(Anonymizer):
+        parent = os.getpid()
+
+        def anonymize(self, texts, **more):
+            if os.getpid() != self.parent:
+                os._exit(3)
+            return super().anonymize(texts, **more)
+
+    (replay,) = (f for f in audit(sound(Dying), draws=1000) if f.check == "replay")
+    assert replay.faults == ["RuntimeError: a forked worker failed"]
 
 
 def test_parameters_that_leave_a_check_little_to_see_are_called_weak():
@@ -265,7 +279,7 @@ def test_the_bound_on_the_loss_is_that_of_clopper_and_pearson():
     one, other = np.array([900, 100]), np.array([20, 980])
     found = lower_bound([[one, one], [other, other]], 0)
     # At the ends of its intervals, what was seen or more extreme has just the error allowed.
-    error = draws.ERROR / 8
+    error = draws.ERROR / (3 * 2 * 4)  # three bounds, two intervals, four events
     chances = np.linspace(0.001, 0.999, 1_000_000)
     least = chances[binom.sf(899, 1000, chances) <= error].max()
     most = chances[binom.cdf(20, 1000, chances) > error].max()

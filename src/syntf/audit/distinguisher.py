@@ -18,6 +18,8 @@ Counts = NDArray[np.int64]
 
 TEXTS = 100
 """Inputs to choose two documents from."""
+BOUNDS = 3
+"""That the check compares, and that share the error."""
 
 
 def distinguisher(
@@ -26,8 +28,8 @@ def distinguisher(
     finding = Finding(
         "distinguisher",
         f"{count:,} words for each of the two inputs that differ most, by the mechanism alone and "
-        "as documents; half choose what to look at, half give a lower bound on the loss that is "
-        "wrong with a chance of 1e-6 (Clopper–Pearson, Bonferroni).",
+        "as documents; half choose what to look at, half give lower bounds on the loss, one of "
+        "them wrong with a chance of 1e-6 (Clopper–Pearson, Bonferroni).",
         "a program that leaks more than it reports, however it does so, as far as this many draws "
         "can show it",
     )
@@ -98,7 +100,7 @@ def _documents(subject: Anonymizer, measured: Measured) -> tuple[tuple[str, str]
 
 
 def lower_bound(counts: list[list[Counts]], output: int) -> float:
-    """A loss that two inputs are proved to differ by: wrong with a chance of at most ERROR.
+    """A loss that two inputs are proved to have: wrong with a chance of at most ERROR / BOUNDS.
 
     `counts` has, for each of the two, how often each output came in a first and in a second
     half of the draws. Events are the output given, and those that the first half favours.
@@ -110,7 +112,7 @@ def lower_bound(counts: list[list[Counts]], output: int) -> float:
     while size <= len(order) // 2:
         events += [(0, order[:size].tolist()), (1, order[-size:].tolist())]
         size *= 2
-    error = ERROR / (2 * len(events))
+    error = ERROR / (2 * BOUNDS * len(events))
     draws = int(one_rest.sum()), int(other_rest.sum())
     best = -np.inf
     for favoured, event in events:

@@ -77,11 +77,11 @@ def _shown(power: float) -> str:
     """Never rounded up to a certainty.
 
     >>> _shown(0.35), _shown(0.99975), _shown(1.0)
-    ('0.35', '1 − 3e-04', 'above 1 − 1e-12')
+    ('0.35', '1 − 2.5e-04', 'above 1 − 1e-12')
     """
     if power > 1 - 1e-12:
         return "above 1 − 1e-12"
-    return f"{power:.2g}" if power < 0.9 else f"1 − {1 - power:.0e}"
+    return f"{power:.2g}" if power < 0.9 else f"1 − {1 - power:.1e}"
 
 
 def _chances(mechanism: Mechanism, row: int) -> Chances:

@@ -26,7 +26,7 @@ def promise(subject: Anonymizer, measured: Measured, *, quick: bool, stages: Sta
         "times it, all computed anew"
         + ("." if quick else "; then the whole table made again, with nothing from the cache."),
         "a guarantee for another table, a logarithm or a product that was rounded down, a seed "
-        "that is not confessed, a damaged or forged cache",
+        "that is not confessed" + ("" if quick else ", a damaged or forged cache"),
     )
     mechanism, said = subject.mechanism, subject.guarantee()
     loss, length = said.loss_per_word.tight, subject.settings.length

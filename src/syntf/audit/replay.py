@@ -4,7 +4,9 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -120,40 +122,47 @@ def _workers(finding: Finding, subject: Anonymizer) -> None:
     if len(subject.vocabulary.outputs) < 2:
         return
     number = max(16, -(-2048 // subject.settings.length))
-    drawn = [_draw((subject, number)) for _ in range(2)]
-    method = "fork" if hasattr(os, "fork") else "spawn"
+    within = subject.anonymize([""] * number)
+    finding.require(
+        any((within[row] != within[0]).nnz for row in range(1, number)),
+        "all documents of a run get the same words",
+    )
+    drawn = [_draw(subject, number) for _ in range(2)]
+    context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
-        drawn += _in_workers(multiprocessing.get_context(method), subject, number)
+        drawn += [*_inherited(context, subject, number), *_pickled(context, subject, number)]
     finding.require(
         len(set(drawn)) == len(drawn), "a copy or a second call drew the same words again"
-    )
-    rows = [row for words in drawn for row in np.split(np.frombuffer(words, "<i4"), number)]
-    finding.require(
-        len({row.tobytes() for row in rows[:number]}) > 1,
-        "all documents of a run get the same words",
     )
     finding.confirm(f"{len(drawn)} runs, in this process, forked and pickled: all different")
 
 
-def _in_workers(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
-    """Two workers that inherit the program (by a fork), two that receive it pickled."""
+def _inherited(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
+    """Two workers that have the program by a fork."""
     queue = context.SimpleQueue()
     workers = [context.Process(target=_send, args=(queue, subject, number)) for _ in range(2)]
     for worker in workers:
         worker.start()
-    yield from [queue.get() for _ in workers]
     for worker in workers:
         worker.join()
-    with context.Pool(2) as pool:
-        yield from pool.map(_draw, [(subject, number)] * 2, chunksize=1)
+    if any(worker.exitcode for worker in workers):
+        raise RuntimeError("a forked worker failed")
+    yield from [queue.get() for _ in workers]
+
+
+def _pickled(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
+    """Two workers that receive the program pickled."""
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        yield from pool.map(_draw, [subject] * 2, [number] * 2)
 
 
 def _send(queue: Any, subject: Anonymizer, number: int) -> None:
-    queue.put(_draw((subject, number)))
+    queue.put(_draw(subject, number))
 
 
-def _draw(task: tuple[Anonymizer, int]) -> bytes:
-    """The words of so many empty documents."""
-    subject, number = task
-    return bytes(subject.anonymize([""] * number).toarray().astype("<i4").data)
+def _draw(subject: Anonymizer, number: int) -> bytes:
+    """A hash of the words of so many empty documents."""
+    counts = subject.anonymize([""] * number)
+    counts.sort_indices()
+    return sha256(b"".join(map(bytes, (counts.indptr, counts.indices, counts.data)))).digest()
