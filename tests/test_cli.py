@@ -159,7 +159,7 @@ def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
-        "tune", "frontier", "verify",
+        "tune", "frontier", "verify", "audit",
     }  # fmt: skip
 
 
