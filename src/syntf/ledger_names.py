@@ -1,0 +1,73 @@
+"""Under which names documents and authors stand in a ledger: keyed digests, nothing else."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
+from typing import Literal
+
+from syntf.errors import SyntfError
+from syntf.ledger_file import Run
+
+NamedBy = Literal["id", "text"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Whom a batch of documents is charged to: each by its id or its text, and its author."""
+
+    documents: Sequence[str]
+    authors: Sequence[str] | None = None
+    by: NamedBy = "text"
+
+    def __post_init__(self) -> None:
+        if self.authors is not None and len(self.authors) != len(self.documents):
+            raise SyntfError("there must be one author for each document")
+
+    def hashed(self, key: bytes) -> Iterator[tuple[bytes, bytes | None]]:
+        """The digests of each document and its author, 128 bits under the ledger's key."""
+        authors: Sequence[str | None] = self.authors or [None] * len(self.documents)
+        for document, author in zip(self.documents, authors, strict=True):
+            yield (
+                _digest(key, self.by, document),
+                None if author is None else _digest(key, "author", author),
+            )
+
+
+@dataclass
+class Charge:
+    """A run that was charged; `run` is None if it had no documents.
+
+    Only what was charged may be drawn for, and a file can change between the two times it is
+    read: :meth:`confirm` each batch before its draws.
+    """
+
+    key: bytes = field(repr=False)
+    run: Run | None = None
+    _batches: deque[bytes] = field(default_factory=deque, repr=False)
+
+    def add(self, names: Names) -> list[tuple[bytes, bytes | None]]:
+        """One more batch to charge; returns its digests."""
+        hashed = list(names.hashed(self.key))
+        self._batches.append(_together(hashed))
+        return hashed
+
+    def confirm(self, names: Names) -> None:
+        """Refuse a batch that is not the next of those charged."""
+        if not self._batches or self._batches.popleft() != _together(names.hashed(self.key)):
+            raise SyntfError(
+                "the input changed while it was being read: these are not the documents that the "
+                "ledger was charged for"
+            )
+
+
+def _digest(key: bytes, kind: str, value: str) -> bytes:
+    raw = value.encode("utf-8", "surrogatepass")
+    return blake2b(raw, key=key, digest_size=16, person=f"syntf {kind}".encode()).digest()
+
+
+def _together(hashed: Iterable[tuple[bytes, bytes | None]]) -> bytes:
+    found = sha256()
+    for document, author in hashed:
+        found.update(document + (author or b""))
+    return found.digest()
