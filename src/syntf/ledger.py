@@ -67,7 +67,8 @@ class Ledger:
     Traceback (most recent call last):
     ...
     syntf.errors.SyntfError: the ledger refuses this run: 1 of 2 documents would lose more than \
-the 10.00 each may; worst is document 1, with 2.00 left and 4.00 to lose; nothing was spent or drawn
+the 10.00 each may; worst is document 1 of the run, with 2.00 left and 4.00 to lose; \
+nothing was spent or drawn
     """
 
     def __init__(
@@ -126,14 +127,14 @@ the 10.00 each may; worst is document 1, with 2.00 left and 4.00 to lose; nothin
                 _same_naming(content.runs, named_by)
             self._refuse_over(db, units)
             names = ledger_file.names_hash(
-                db.execute("SELECT kind, name, count FROM due ORDER BY kind, name")
+                db.execute("SELECT name, kind, count FROM due ORDER BY name, kind")
             )
             number, time = len(content.runs) + 1, ledger_file.now()
             run = Run(number, time, named_by, documents, units, names, content.head)
             run = replace(run, hash=run.computed())
             db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*vars(run).values(),))
-            db.execute("INSERT INTO spends SELECT kind, name, ?, count FROM due "
-                       "ORDER BY kind, name", (number,))  # fmt: skip
+            db.execute("INSERT INTO spends SELECT name, kind, ?, count FROM due "
+                       "ORDER BY name, kind", (number,))  # fmt: skip
             self._refuse_moved()
             db.execute("COMMIT")
         self._refuse_moved()  # the file that was written to is the one the next run will find
@@ -162,15 +163,16 @@ the 10.00 each may; worst is document 1, with 2.00 left and 4.00 to lose; nothin
         with self._opened() as db:
             db.execute("BEGIN")
             content = self._checked(db)
-            found = {
-                kind: (names, most)
-                for kind, names, most in db.execute(
-                    "SELECT kind, count(*), max(spent) FROM (SELECT kind, sum(count * loss) AS "
-                    "spent FROM spends JOIN runs ON number = run GROUP BY kind, name) GROUP BY kind"
-                )
-            }
-        limits = ((kind, limit) for kind, limit in content.budgets.items() if limit is not None)
-        return content, {kind: Account(limit, *found.get(kind, (0, 0))) for kind, limit in limits}
+            found = {}
+            for kind, budget in content.budgets.items():
+                if budget is not None:
+                    names, most = db.execute(
+                        "SELECT count(*), coalesce(max(spent), 0) FROM (SELECT sum(count * loss) "
+                        "AS spent FROM spends JOIN runs ON number = run WHERE kind = ? "
+                        "GROUP BY name)", (kind,),
+                    ).fetchone()  # fmt: skip
+                    found[kind] = Account(budget, names, most)
+        return content, found
 
     def check_authors(self, named: bool) -> None:
         """Refuse documents without authors where these have a budget, and the reverse."""
@@ -186,33 +188,38 @@ the 10.00 each may; worst is document 1, with 2.00 left and 4.00 to lose; nothin
         charge = Charge(ledger_file.header(db).key)
         documents = 0
         named_by: NamedBy = "text"
-        db.execute("CREATE TEMP TABLE named (kind TEXT, name BLOB, row INTEGER)")
+        db.execute("CREATE TEMP TABLE named (name BLOB, kind TEXT, count INTEGER, row INTEGER)")
         db.execute("BEGIN")
         for batch in batches:
             self.check_authors(batch.authors is not None)
             if documents and batch.by != named_by:
                 raise SyntfError("documents of one run are named by ids or by texts, not by both")
             named_by = batch.by
-            rows = enumerate(charge.add(batch), start=documents + 1)
-            db.executemany("INSERT INTO named VALUES (?, ?, ?)", self._charged(rows))
+            found = self._counted(charge.add(batch), documents + 1)
+            rows = ((name, kind, *counted) for (name, kind), counted in found.items())
+            db.executemany("INSERT INTO named VALUES (?, ?, ?, ?)", rows)
             documents += len(batch.documents)
         db.execute(
-            "CREATE TEMP TABLE due (kind TEXT, name BLOB, count INTEGER, row INTEGER, "
-            "PRIMARY KEY (kind, name)) WITHOUT ROWID"
+            "CREATE TEMP TABLE due (name BLOB, kind TEXT, count INTEGER, row INTEGER, "
+            "PRIMARY KEY (name, kind)) WITHOUT ROWID"
         )
-        db.execute("INSERT INTO due SELECT kind, name, count(*), min(row) FROM named "
-                   "GROUP BY kind, name ORDER BY kind, name")  # fmt: skip
+        db.execute("INSERT INTO due SELECT name, kind, sum(count), min(row) FROM named "
+                   "GROUP BY name, kind ORDER BY name, kind")  # fmt: skip
         db.execute("COMMIT")
         return charge, documents, named_by
 
-    def _charged(
-        self, rows: Iterable[tuple[int, tuple[bytes, bytes | None]]]
-    ) -> Iterator[tuple[str, bytes, int]]:
-        for row, (document, author) in rows:
-            if self.budgets["document"] is not None:
-                yield "document", document, row
+    def _counted(
+        self, hashed: Iterable[tuple[bytes, bytes | None]], first: int
+    ) -> dict[tuple[bytes, str], list[int]]:
+        """How often each name that has a budget is there, and the first document under it."""
+        found: dict[tuple[bytes, str], list[int]] = {}
+        limited = self.budgets["document"] is not None
+        for row, (document, author) in enumerate(hashed, start=first):
+            if limited:
+                found.setdefault((document, "document"), [0, row])[0] += 1
             if author is not None:
-                yield "author", author, row
+                found.setdefault((author, "author"), [0, row])[0] += 1
+        return found
 
     def _refuse_over(self, db: sqlite3.Connection, units: int) -> None:
         """Refuse if anyone would lose more than the budget: say how many, and who is worst.
@@ -233,7 +240,11 @@ the 10.00 each may; worst is document 1, with 2.00 left and 4.00 to lose; nothin
                 "SELECT count(*) FROM due WHERE kind = ?", (kind,)
             ).fetchone()
             limit = self.budgets[kind] or 0
-            worst = f"document {row:,}" if kind == "document" else f"the author of document {row:,}"
+            worst = (
+                f"document {row:,} of the run"
+                if kind == "document"
+                else f"the author of document {row:,}"
+            )
             told.append(
                 f"{over:,} of {all_of_them:,} {kind}s would lose more than the {rounded(limit)} "
                 f"each may; worst is {worst}, with {rounded(limit - spent)} left and "

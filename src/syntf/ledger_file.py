@@ -38,8 +38,8 @@ _SCHEMA = (
     "hash TEXT)",
     "CREATE TABLE runs (number INTEGER PRIMARY KEY, time TEXT, named_by TEXT, documents INTEGER, "
     "loss INTEGER, names TEXT, previous TEXT, hash TEXT)",
-    "CREATE TABLE spends (kind TEXT, name BLOB, run INTEGER, count INTEGER, "
-    "PRIMARY KEY (kind, name, run)) WITHOUT ROWID",
+    "CREATE TABLE spends (name BLOB, kind TEXT, run INTEGER, count INTEGER, "
+    "PRIMARY KEY (name, kind, run)) WITHOUT ROWID",
     *_FIXED,
 )
 _REASONS = {
@@ -173,13 +173,13 @@ def check(db: sqlite3.Connection) -> Content:
         runs.append(run)
         previous = run.hash
     hashes = [sha256() for _ in runs]
-    for kind, name, number, count in db.execute(
-        "SELECT kind, name, run, count FROM spends ORDER BY kind, name, run"
-    ):
-        with _as_written("what its runs charged was changed"):
+    with _as_written("what its runs charged was changed"):
+        for name, kind, number, count in db.execute(
+            "SELECT name, kind, run, count FROM spends ORDER BY name, kind, run"
+        ):
             if not 1 <= number <= len(runs):
-                raise damage(f"run {number} is missing, or is not in the chain")
-            hashes[number - 1].update(_line(kind, name, count))
+                raise damage(f"run {number} is missing")
+            hashes[number - 1].update(_line(name, kind, count))
     for run, found in zip(runs, hashes, strict=True):
         if run.names != found.hexdigest():
             raise damage(f"what run {run.number} charged was changed")
@@ -192,11 +192,11 @@ def sound(db: sqlite3.Connection) -> None:
         raise damage("SQLite finds its pages in disorder")
 
 
-def names_hash(rows: Iterable[tuple[str, bytes, int]]) -> str:
-    """The hash of whom a run charged: kind, name and how often, in order."""
+def names_hash(rows: Iterable[tuple[bytes, str, int]]) -> str:
+    """The hash of whom a run charged: name, kind and how often, in order."""
     found = sha256()
-    for kind, name, count in rows:
-        found.update(_line(kind, name, count))
+    for name, kind, count in rows:
+        found.update(_line(name, kind, count))
     return found.hexdigest()
 
 
@@ -212,8 +212,8 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _line(kind: str, name: bytes, count: int) -> bytes:
-    return f"{kind} {name.hex()} {count}\n".encode()
+def _line(name: bytes, kind: str, count: int) -> bytes:
+    return f"{name.hex()} {kind} {count}\n".encode()
 
 
 def _origin(key: bytes, budget: int | None, author_budget: int | None, created: str) -> str:

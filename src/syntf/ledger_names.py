@@ -26,12 +26,11 @@ class Names:
 
     def hashed(self, key: bytes) -> Iterator[tuple[bytes, bytes | None]]:
         """The digests of each document and its author, 128 bits under the ledger's key."""
-        authors: Sequence[str | None] = self.authors or [None] * len(self.documents)
-        for document, author in zip(self.documents, authors, strict=True):
-            yield (
-                _digest(key, self.by, document),
-                None if author is None else _digest(key, "author", author),
-            )
+        documents = _digests(key, self.by, self.documents)
+        if self.authors is None:
+            yield from ((document, None) for document in documents)
+        else:
+            yield from zip(documents, _digests(key, "author", self.authors), strict=True)
 
 
 @dataclass
@@ -61,9 +60,12 @@ class Charge:
             )
 
 
-def _digest(key: bytes, kind: str, value: str) -> bytes:
-    raw = value.encode("utf-8", "surrogatepass")
-    return blake2b(raw, key=key, digest_size=16, person=f"syntf {kind}".encode()).digest()
+def _digests(key: bytes, kind: str, values: Iterable[str]) -> Iterator[bytes]:
+    begun = blake2b(key=key, digest_size=16, person=f"syntf {kind}".encode())
+    for value in values:
+        found = begun.copy()
+        found.update(value.encode("utf-8", "surrogatepass"))
+        yield found.digest()
 
 
 def _together(hashed: Iterable[tuple[bytes, bytes | None]]) -> bytes:
