@@ -8,6 +8,7 @@ draws, on disk, or else draws nothing; and because sums are of whole numbers.
 
 import sqlite3
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -195,9 +196,10 @@ nothing was spent or drawn
             if documents and batch.by != named_by:
                 raise SyntfError("documents of one run are named by ids or by texts, not by both")
             named_by = batch.by
-            found = self._counted(charge.add(batch), documents + 1)
-            rows = ((name, kind, *counted) for (name, kind), counted in found.items())
-            db.executemany("INSERT INTO named VALUES (?, ?, ?, ?)", rows)
+            for kind, found in charge.add(batch).items():
+                if self.budgets[kind] is not None:
+                    rows = _counted(found, kind, documents + 1)
+                    db.executemany("INSERT INTO named VALUES (?, ?, ?, ?)", rows)
             documents += len(batch.documents)
         db.execute(
             "CREATE TEMP TABLE due (name BLOB, kind TEXT, count INTEGER, row INTEGER, "
@@ -208,52 +210,45 @@ nothing was spent or drawn
         db.execute("COMMIT")
         return charge, documents, named_by
 
-    def _counted(
-        self, hashed: Iterable[tuple[bytes, bytes | None]], first: int
-    ) -> dict[tuple[bytes, str], list[int]]:
-        """How often each name that has a budget is there, and the first document under it."""
-        found: dict[tuple[bytes, str], list[int]] = {}
-        limited = self.budgets["document"] is not None
-        for row, (document, author) in enumerate(hashed, start=first):
-            if limited:
-                found.setdefault((document, "document"), [0, row])[0] += 1
-            if author is not None:
-                found.setdefault((author, "author"), [0, row])[0] += 1
-        return found
-
     def _refuse_over(self, db: sqlite3.Connection, units: int) -> None:
         """Refuse if anyone would lose more than the budget: say how many, and who is worst.
 
         An integer too large for SQLite becomes a float, which is still above every budget.
         """
-        found = db.execute(
-            "SELECT kind, count(*), row, count, spent, max(spent + count * :units) FROM ("
-            "SELECT kind, row, count, coalesce((SELECT sum(spends.count * loss) FROM spends "
-            "JOIN runs ON number = run WHERE kind = due.kind AND name = due.name), 0) AS spent "
-            "FROM due) WHERE spent + count * :units > "
-            "CASE kind WHEN 'document' THEN :document ELSE :author END GROUP BY kind",
+        db.execute("CREATE TEMP TABLE over (kind TEXT, count INTEGER, row INTEGER, spent INTEGER)")
+        db.execute(
+            "INSERT INTO over SELECT * FROM (SELECT kind, count, row, coalesce((SELECT "
+            "sum(spends.count * loss) FROM spends JOIN runs ON number = run "
+            "WHERE name = due.name AND kind = due.kind), 0) AS spent FROM due) WHERE "
+            "spent + count * :units > CASE kind WHEN 'document' THEN :document ELSE :author END",
             {"units": units, **self.budgets},
-        ).fetchall()
-        told = []
-        for kind, over, row, count, spent, _ in sorted(found, reverse=True):
-            (all_of_them,) = db.execute(
-                "SELECT count(*) FROM due WHERE kind = ?", (kind,)
-            ).fetchone()
-            limit = self.budgets[kind] or 0
-            worst = (
-                f"document {row:,} of the run"
-                if kind == "document"
-                else f"the author of document {row:,}"
-            )
-            told.append(
-                f"{over:,} of {all_of_them:,} {kind}s would lose more than the {rounded(limit)} "
-                f"each may; worst is {worst}, with {rounded(limit - spent)} left and "
-                f"{rounded(count * units, up=True)} to lose"
-            )
-        if told:
+        )
+        told = [self._over(db, kind, units) for kind in self.budgets]
+        if any(told):
             raise SyntfError(
-                f"the ledger refuses this run: {'; '.join(told)}; nothing was spent or drawn"
+                f"the ledger refuses this run: {'; '.join(filter(None, told))}; nothing was spent "
+                "or drawn"
             )
+
+    def _over(self, db: sqlite3.Connection, kind: str, units: int) -> str:
+        """How many are over the budget, and the worst of them by its place: never a name."""
+        worst = db.execute(
+            "SELECT count, row, spent FROM over WHERE kind = ? "
+            "ORDER BY spent + count * ? DESC, row",
+            (kind, units),
+        ).fetchone()
+        if worst is None:
+            return ""
+        count, row, spent = worst
+        (over,) = db.execute("SELECT count(*) FROM over WHERE kind = ?", (kind,)).fetchone()
+        (asked,) = db.execute("SELECT count(*) FROM due WHERE kind = ?", (kind,)).fetchone()
+        limit = self.budgets[kind] or 0
+        of = "the author of " if kind == "author" else ""
+        return (
+            f"{over:,} of {asked:,} {kind}s would lose more than the {rounded(limit)} each may; "
+            f"worst is {of}document {row:,} of the run, with {rounded(limit - spent)} left and "
+            f"{rounded(count * units, up=True)} to lose"
+        )
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
@@ -308,6 +303,14 @@ def _budget(kind: str, value: float) -> int:
 
 def _a(kind: str) -> str:
     return "an author" if kind == "author" else f"a {kind}"
+
+
+def _counted(
+    names: Sequence[bytes], kind: str, first: int
+) -> Iterator[tuple[bytes, str, int, int]]:
+    """How often each name is there, and which document is the first under it."""
+    rows = dict(zip(reversed(names), range(first + len(names) - 1, first - 1, -1), strict=True))
+    return ((name, kind, count, rows[name]) for name, count in Counter(names).items())
 
 
 def _same_naming(runs: Sequence[Run], named_by: NamedBy) -> None:

@@ -45,6 +45,7 @@ _SCHEMA = (
 _REASONS = {
     "SQLITE_BUSY": f"another run has held it for {WAIT:.0f} seconds",
     "SQLITE_LOCKED": "another run holds it",
+    "SQLITE_READONLY_DBMOVED": "it was moved or replaced while it was in use",
     "SQLITE_READONLY": "it cannot be written to",
     "SQLITE_CANTOPEN": "it, or a journal beside it, cannot be opened",
     "SQLITE_PERM": "it cannot be opened",
@@ -127,7 +128,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             if db.execute("PRAGMA journal_mode").fetchone()[0] != "delete":
                 raise damage("its journal mode was changed")
             yield db
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         # SQLite's own messages may quote what is in the file: they are not passed on.
         kind = getattr(error, "sqlite_errorname", "")
         for start, reason in _REASONS.items():

@@ -1,7 +1,7 @@
 """Under which names documents and authors stand in a ledger: keyed digests, nothing else."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from typing import Literal
@@ -24,13 +24,12 @@ class Names:
         if self.authors is not None and len(self.authors) != len(self.documents):
             raise SyntfError("there must be one author for each document")
 
-    def hashed(self, key: bytes) -> Iterator[tuple[bytes, bytes | None]]:
-        """The digests of each document and its author, 128 bits under the ledger's key."""
-        documents = _digests(key, self.by, self.documents)
-        if self.authors is None:
-            yield from ((document, None) for document in documents)
-        else:
-            yield from zip(documents, _digests(key, "author", self.authors), strict=True)
+    def hashed(self, key: bytes) -> dict[str, list[bytes]]:
+        """The digests of documents and authors, 128 bits each, under the ledger's key."""
+        found = {"document": _digests(key, self.by, self.documents)}
+        if self.authors is not None:
+            found["author"] = _digests(key, "author", self.authors)
+        return found
 
 
 @dataclass
@@ -45,9 +44,9 @@ class Charge:
     run: Run | None = None
     _batches: deque[bytes] = field(default_factory=deque, repr=False)
 
-    def add(self, names: Names) -> list[tuple[bytes, bytes | None]]:
+    def add(self, names: Names) -> dict[str, list[bytes]]:
         """One more batch to charge; returns its digests."""
-        hashed = list(names.hashed(self.key))
+        hashed = names.hashed(self.key)
         self._batches.append(_together(hashed))
         return hashed
 
@@ -60,16 +59,15 @@ class Charge:
             )
 
 
-def _digests(key: bytes, kind: str, values: Iterable[str]) -> Iterator[bytes]:
+def _digests(key: bytes, kind: str, values: Sequence[str]) -> list[bytes]:
     begun = blake2b(key=key, digest_size=16, person=f"syntf {kind}".encode())
+    found = []
     for value in values:
-        found = begun.copy()
-        found.update(value.encode("utf-8", "surrogatepass"))
-        yield found.digest()
+        one = begun.copy()
+        one.update(value.encode("utf-8", "surrogatepass"))
+        found.append(one.digest())
+    return found
 
 
-def _together(hashed: Iterable[tuple[bytes, bytes | None]]) -> bytes:
-    found = sha256()
-    for document, author in hashed:
-        found.update(document + (author or b""))
-    return found.digest()
+def _together(hashed: Mapping[str, Sequence[bytes]]) -> bytes:
+    return sha256(b"".join(digest for kind in hashed.values() for digest in kind)).digest()
