@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, inf, nan
 from pathlib import Path
@@ -246,7 +247,10 @@ def test_authors_are_named_where_they_have_a_budget_and_nowhere_else(path, tmp_p
 
 def test_a_document_and_an_author_of_one_name_are_two(path):
     ledger = Ledger.create(path, budget=10, author_budget=10)
-    ledger.spend(6, [Names(["same"], ["same"])])
+    names = Names(["same"], ["same"])
+    hashed = [*names.hashed(b"key").values(), Names(["same"], by="id").hashed(b"key")["document"]]
+    assert len({digest for (digest,) in hashed}) == 3
+    ledger.spend(6, [names])
     _, accounts = ledger.accounts()
     assert (accounts["document"].most, accounts["author"].most) == (6 * UNIT, 6 * UNIT)
 
@@ -269,6 +273,8 @@ def test_only_what_was_charged_is_confirmed_and_once(path):
 def test_a_ledger_that_is_not_there_is_never_made(path):
     with pytest.raises(SyntfError, match="no ledger at"):
         Ledger(path)
+    with pytest.raises(SyntfError, match="cannot be opened"), ledger_file.opened(path):
+        pass  # it went away after it was looked for
     assert not path.exists()
     ledger = Ledger.create(path, budget=10)
     path.rename(path.with_name("moved"))
@@ -454,6 +460,20 @@ def test_every_change_is_named_and_nothing_is_spent_from_it(used, change):
     for action in (ledger.verify, ledger.accounts, lambda: ledger.spend(1, [Names(["n"], ["z"])])):
         with pytest.raises(SyntfError, match=CHANGES[change]):
             action()
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_run_rewritten_with_its_own_hash_breaks_the_chain(used, number):
+    """All but the last: whoever rewrites that one is found by its head alone."""
+    ledger = Ledger(used)
+    content = ledger.verify()
+    run = replace(content.runs[number - 1], loss=1)
+    sql(used, f"UPDATE runs SET loss = 1, hash = '{run.computed()}' WHERE number = {number}")
+    if number == 2:
+        with pytest.raises(SyntfError, match="run 3 was changed"):
+            ledger.spend(1, [Names(["n"], ["z"])])
+    with pytest.raises(SyntfError, match=r"run 3 was changed|set back"):
+        ledger.verify(content.head)
 
 
 def test_the_file_itself_only_ever_grows(used):
@@ -692,8 +712,8 @@ def small(monkeypatch):
     monkeypatch.setattr(release, "SHARD", 60)
 
 
-ARGUMENTS = ["anonymize", "texts.csv", "--vocabulary", "terms.txt", "--preset", "paper", "--loss", "2",
-             "--length", "5", "--out", "out", "--ledger", "the.ledger"]  # fmt: skip
+ARGUMENTS = ["anonymize", "texts.csv", "--vocabulary", "terms.txt", "--preset", "paper",
+             "--loss", "2", "--length", "5", "--out", "out", "--ledger", "the.ledger"]  # fmt: skip
 
 
 @pytest.fixture
