@@ -139,7 +139,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def header(db: sqlite3.Connection) -> Content:
     """Budgets and key, without the runs: quick, and only they are checked."""
-    schema = tuple(row[0] for row in db.execute("SELECT sql FROM sqlite_schema WHERE sql NOTNULL"))
+    schema = tuple(row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql NOTNULL"))
     if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
         raise SyntfError("this file is not a ledger of syntf, or it was cut off")
     if sorted(schema) != sorted(_SCHEMA):

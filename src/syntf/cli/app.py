@@ -606,7 +606,7 @@ def create_ledger(file: Path, budget: float | None, author_budget: float | None)
     \b
     Example:
       syntf ledger create mails.ledger --budget 2000 --author-budget 50000
-      syntf anonymize mails.csv --id number --author sender --ledger mails.ledger --out release
+      syntf anonymize mails.csv --author sender --ledger mails.ledger --out release
     """
     from syntf.cli import ledger
 
