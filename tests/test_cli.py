@@ -159,7 +159,8 @@ def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
-        "tune", "frontier", "verify", "audit",
+        "tune", "frontier", "verify", "audit", "ledger", "ledger create", "ledger show",
+        "ledger verify",
     }  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def test_help_imports_nothing_heavy(arguments):
     assert not modules & heavy
 
 
-@pytest.mark.parametrize("command", [[], ["cache"], ["vocabulary"]])
+@pytest.mark.parametrize("command", [[], ["cache"], ["vocabulary"], ["ledger"]])
 def test_a_group_alone_shows_its_help(capsys, monkeypatch, command):
     code, out, err = call(capsys, monkeypatch, *command)
     assert (code, err) == (2, "")

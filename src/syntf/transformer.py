@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from syntf import entropy
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.ledger import Ledger, accountable
+from syntf.ledger_names import Names
 from syntf.presets import settings
 from syntf.vocabulary import Provenance
 
@@ -77,6 +79,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     source : callable, optional
         A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
         operating system's entropy is used by default; there is no ``random_state``.
+    ledger : Ledger, optional
+        Where ``transform`` charges the loss of every document before it draws; it raises, and
+        draws nothing, where a budget would be exceeded (:mod:`syntf.ledger`).
 
     Attributes
     ----------
@@ -124,6 +129,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         synsets: bool = False,
         vectors: Any = None,
         source: entropy.Source | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.preset = preset
         self.epsilon = epsilon
@@ -146,26 +152,48 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.synsets = synsets
         self.vectors = vectors
         self.source = source
+        self.ledger = ledger
 
     def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
         """Prepare the mechanism. The texts are used only where something is fitted on them."""
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
-        del chosen["source"]
+        del chosen["source"], chosen["ledger"]
         source = entropy.system if self.source is None else self.source
         anonymizer = Anonymizer.build(settings(**chosen), texts, source=source)
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 
-    def transform(self, X: Iterable[str]) -> csr_matrix:
-        """Synthetic counts: CSR of int32, one row a text, `length` words in each."""
-        check_is_fitted(self, "guarantee_")
-        return self._anonymizer.anonymize(as_texts(X))
+    def transform(
+        self,
+        X: Iterable[str],
+        ids: Iterable[Any] | None = None,
+        authors: Iterable[Any] | None = None,
+    ) -> csr_matrix:
+        """Synthetic counts: CSR of int32, one row a text, `length` words in each.
 
-    def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
+        With a ledger, each text is charged under its id, or by default under the text itself,
+        and to its author.
+        """
+        check_is_fitted(self, "guarantee_")
+        texts = as_texts(X)
+        if self.ledger is not None:
+            loss = accountable(self._anonymizer.guarantee())
+            self.ledger.spend(loss, [as_names(texts, ids, authors)])
+        elif ids is not None or authors is not None:
+            raise ValueError("ids and authors are for a ledger: SynTF(ledger=...)")
+        return self._anonymizer.anonymize(texts)
+
+    def fit_transform(
+        self,
+        X: Iterable[str],
+        y: Any = None,
+        ids: Iterable[Any] | None = None,
+        authors: Iterable[Any] | None = None,
+    ) -> csr_matrix:
         """``fit`` and ``transform`` of the same texts, which may come from a generator."""
         texts = as_texts(X)
-        return self.fit(texts, y).transform(texts)
+        return self.fit(texts, y).transform(texts, ids, authors)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The output terms, one a column."""
@@ -186,6 +214,21 @@ def as_texts(X: Iterable[Any]) -> list[str]:
     if isinstance(X, str | bytes):
         raise ValueError("expected an iterable of texts, got a single one: put it in a list")
     return [_as_text(value) for value in X]
+
+
+def as_names(
+    texts: Sequence[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
+) -> Names:
+    """Whom a ledger charges for these texts; a missing name is the empty one."""
+    named = texts if ids is None else _as_strings(ids)
+    if len(named) != len(texts):
+        raise ValueError(f"expected as many ids as texts, {len(texts)}, got {len(named)}")
+    writers = None if authors is None else _as_strings(authors)
+    return Names(named, writers, "text" if ids is None else "id")
+
+
+def _as_strings(values: Iterable[Any]) -> list[str]:
+    return ["" if value is None or _is_missing(value) else str(value) for value in values]
 
 
 def _as_text(value: Any) -> str:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,12 @@ from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
+from syntf.ledger import Ledger, accountable, rounded
+from syntf.ledger_file import Run
+from syntf.ledger_names import Charge, Names
 from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
-from syntf.stages import Stages
+from syntf.stages import Advance, Stages
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ def run(
     input_format: str | None,
     encoding: str,
     bad_rows: readers.BadRows,
+    ledger: Path | None,
+    author: str | None,
     resume: bool,
     force: bool,
     quiet: bool,
@@ -69,7 +74,14 @@ def run(
     if resume and seed is not None:
         raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
     release.check_target(out, force=force)
-    corpus = Corpus(inputs, text, kept, encoding, input_format, bad_rows)
+    budget = _ledger(ledger, author)
+    read = list(dict.fromkeys([*kept, *([author] if author else [])]))
+    corpus = Corpus(inputs, text, read, encoding, input_format, bad_rows)
+    if not corpus.repeatable and budget is not None:
+        raise SyntfError(
+            "standard input can be read once, and a ledger must know the documents before any is "
+            "drawn for: give a file"
+        )
     fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
     if not corpus.repeatable and (fitted or resume):
         raise SyntfError("standard input can be read once: give a file to fit on it or to resume")
@@ -94,43 +106,87 @@ def run(
             settings, texts, source=source, released=released, stages=stages
         )
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
-        key = _key(corpus, guarantee, text, kept, settings)
+        key = _key(corpus, guarantee, text, kept, settings, budget, author)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
-            for counts, documents in _shards(corpus, anonymizer, draft.documents, id, stages):
-                draft.add(counts, documents)
-            draft.finish(
-                anonymizer.vocabulary.outputs,
-                guarantee,
-                shuffle=source if shuffle else None,
-                numbered=id is None,
-                format=format,
-            )
+            plan = Plan(corpus, draft.documents, kept, id, author)
+            charge = None
+            if budget is not None:
+                with stages("charging", corpus.size) as advance:
+                    names = (plan.names(frame) for frame in plan.frames(advance))
+                    charge = budget.spend(accountable(guarantee), names)
+            with _stays(charge):
+                for counts, documents in _shards(plan, anonymizer, charge, stages):
+                    draft.add(counts, documents)
+                draft.finish(
+                    anonymizer.vocabulary.outputs,
+                    guarantee,
+                    shuffle=source if shuffle else None,
+                    numbered=id is None,
+                    format=format,
+                )
     if not quiet:
         with suppress(OSError):  # the release stands, whether its summary can be shown or not
             for note in anonymizer.notes:
                 console.out.print(f"word vectors: {escape(note)}")
             summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
+            if charge is not None and charge.run is not None:
+                _show_charge(charge.run)
 
 
-def _shards(
-    corpus: Corpus, anonymizer: Anonymizer, done: int, id: str | None, stages: Stages
-) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
-    """Counts and kept columns of all documents but those already done, a shard at a time."""
-    counts: list[csr_matrix] = []
-    kept: list[pl.DataFrame] = []
-    skip = done
-    with stages("all documents", corpus.size) as advance:
+@dataclass(frozen=True)
+class Plan:
+    """The documents of a corpus that are still to be drawn for, all but the first `done`."""
+
+    corpus: Corpus
+    done: int
+    kept: Sequence[str]
+    id: str | None
+    author: str | None
+
+    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
+        """Their rows in batches, the same every time."""
+        skip = self.done
         before = 0
-        for batch in corpus:
+        for batch in self.corpus:
             frame = batch[skip:]
             skip = max(0, skip - batch.height)
             if frame.height:
-                texts = readers.texts(frame, corpus.text or "text")
-                counts.append(anonymizer.anonymize(texts, stages=stages))
-                kept.append(_kept(frame, corpus, None if id else done))
-                done += frame.height
-            advance(corpus.done - before)
-            before = corpus.done
+                yield frame
+            advance(self.corpus.done - before)
+            before = self.corpus.done
+
+    def texts(self, frame: pl.DataFrame) -> list[str]:
+        return readers.texts(frame, self.corpus.text or "text")
+
+    def names(self, frame: pl.DataFrame) -> Names:
+        """Whom a ledger charges for these rows."""
+        documents = self.texts(frame) if self.id is None else readers.texts(frame, self.id)
+        authors = None if self.author is None else readers.texts(frame, self.author)
+        return Names(documents, authors, "text" if self.id is None else "id")
+
+    def released(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+        """What is released of each document beside its counts."""
+        # By name, as a selection would expand wildcards.
+        columns = [frame[name] for name in self.kept]
+        if self.id is None:
+            columns = [release.row_numbers(first, frame.height), *columns]
+        return pl.DataFrame(columns)
+
+
+def _shards(
+    plan: Plan, anonymizer: Anonymizer, charge: Charge | None, stages: Stages
+) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
+    """Counts and kept columns of all documents not yet done, a shard at a time."""
+    counts: list[csr_matrix] = []
+    kept: list[pl.DataFrame] = []
+    done = plan.done
+    with stages("all documents", plan.corpus.size) as advance:
+        for frame in plan.frames(advance):
+            if charge is not None:
+                charge.confirm(plan.names(frame))
+            counts.append(anonymizer.anonymize(plan.texts(frame), stages=stages))
+            kept.append(plan.released(frame, done))
+            done += frame.height
             if sum(part.height for part in kept) >= release.SHARD:
                 yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
                 counts, kept = [], []
@@ -138,19 +194,49 @@ def _shards(
         yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
 
 
-def _kept(frame: pl.DataFrame, corpus: Corpus, first: int | None) -> pl.DataFrame:
-    """What is released of each document beside its counts."""
-    # By name, as a selection would expand wildcards.
-    columns = [frame[name] for name in corpus.columns or ()]
-    if first is not None:
-        columns = [release.row_numbers(first, frame.height), *columns]
-    return pl.DataFrame(columns)
+def _ledger(path: Path | None, author: str | None) -> Ledger | None:
+    """The ledger to charge, opened before the long work."""
+    if path is None:
+        if author is not None:
+            raise SyntfError("--author names authors for a ledger: give --ledger too")
+        return None
+    ledger = Ledger(path)
+    ledger.check_authors(author is not None)
+    return ledger
+
+
+@contextmanager
+def _stays(charge: Charge | None) -> Iterator[None]:
+    """Whatever interrupts the draws is told with what it cost."""
+    try:
+        yield
+    except BaseException as error:
+        if charge is not None and charge.run is not None:
+            error.add_note(f"run {charge.run.number} stays charged to the ledger")
+        raise
+
+
+def _show_charge(run: Run) -> None:
+    loss = rounded(run.loss, up=True)
+    console.out.print(
+        f"Charged to the ledger: {loss} for each of {run.documents:,} documents (run {run.number})."
+    )
+    console.out.print(f"Its head, to be kept elsewhere: {run.hash}", soft_wrap=True)
 
 
 def _key(
-    corpus: Corpus, guarantee: Guarantee, text: str, kept: Sequence[str], settings: Settings
+    corpus: Corpus,
+    guarantee: Guarantee,
+    text: str,
+    kept: Sequence[str],
+    settings: Settings,
+    ledger: Ledger | None,
+    author: str | None,
 ) -> str:
-    """A hash of all that a run depends on: only a run with the same may go on with its draft."""
+    """A hash of all that a run depends on: only a run with the same may go on with its draft.
+
+    The ledger too: documents that were charged to none, or to another, are not charged to it.
+    """
     files = [
         (str(path), path.stat().st_size, path.stat().st_mtime_ns)
         for path in corpus.paths
@@ -158,7 +244,7 @@ def _key(
     ]
     parts = [
         __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
-        guarantee.as_dict(), settings.numbers, settings.idf,
+        guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

@@ -267,6 +267,18 @@ def app() -> None:
 )
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors")
 @parameters("weights", "draws", "idf", "numbers")
+@click.option(
+    "--ledger",
+    type=FILE,
+    metavar="FILE",
+    help="Charge the loss of every document to this ledger before anything is drawn; refused "
+    "where it would exceed a budget. Made by syntf ledger create.",
+)
+@click.option(
+    "--author",
+    metavar="COLUMN",
+    help="For a ledger with a budget for authors: the column that names them. Not released.",
+)
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
@@ -292,7 +304,7 @@ def anonymize(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     from syntf.cli import anonymize as command
 
     files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "resume", "force", "quiet", "seed")  # fmt: skip
+             "ledger", "author", "resume", "force", "quiet", "seed")  # fmt: skip
     own = {name: options.pop(name) for name in files}
     command.run(inputs, out, settings=command.settings(**options), **own)
 
@@ -654,6 +666,58 @@ def clear() -> None:
     from syntf import cache
 
     click.echo(f"Forgot {cache.clear()} measurements, tables of neighbours and of vectors.")
+
+
+@app.group()
+def ledger() -> None:
+    """Budgets over all releases: what every document and author may lose in sum."""
+
+
+@ledger.command("create")
+@click.argument("file", type=FILE)
+@click.option("--budget", type=float, metavar="LOSS", help="The most that a document may lose.")
+@click.option(
+    "--author-budget",
+    type=float,
+    metavar="LOSS",
+    help="The most that an author may lose: the losses of all their documents.",
+)
+def create_ledger(file: Path, budget: float | None, author_budget: float | None) -> None:
+    """Make a ledger for syntf anonymize --ledger. Its budgets are fixed for good.
+
+    \b
+    Example:
+      syntf ledger create mails.ledger --budget 2000 --author-budget 50000
+      syntf anonymize mails.csv --author sender --ledger mails.ledger --out release
+    """
+    from syntf.cli import ledger
+
+    ledger.create(file, budget, author_budget)
+
+
+@ledger.command("show")
+@click.argument("file", type=FILE)
+@click.option("--json", "as_json", is_flag=True, help="For programs, with all runs.")
+def show_ledger(file: Path, as_json: bool) -> None:
+    """What was spent, and what the most charged document and author have left."""
+    from syntf.cli import ledger
+
+    ledger.show(file, as_json=as_json)
+
+
+@ledger.command("verify")
+@click.argument("file", type=FILE)
+@click.option(
+    "--head",
+    metavar="HASH",
+    help="The head after an earlier run, kept elsewhere: must be in the chain, or else the file "
+    "was set back.",
+)
+def verify_ledger(file: Path, head: str | None) -> None:
+    """Recompute every hash and sum of a ledger; say what is wrong, if anything is."""
+    from syntf.cli import ledger
+
+    ledger.verify(file, head)
 
 
 def spread(arguments: list[str]) -> list[str]:
