@@ -137,10 +137,12 @@ class Corpus:
                 yield from self._stream(path, kind)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-            raise SyntfError(f"cannot read {_name(path)}: {reason}") from error
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise SyntfError(f"cannot read {_name(path)}: {reason}") from None
+        except UnicodeError:  # codecs with more to refuse than single bytes
+            raise SyntfError(f"cannot read {_name(path)}: it is not {self.encoding}") from None
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # The library's own message may quote a text: it is not passed on.
-            raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from error
+            raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from None
 
     def _stream(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
         """CSV, TSV and JSON lines, decoded and parsed as they come."""

@@ -10,17 +10,19 @@ import json
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, load_npz, vstack
 
 from syntf import entropy
-from syntf.errors import SyntfError
+from syntf.errors import COMPLETE, SyntfError
 from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
 from syntf.readme import readme
@@ -37,6 +39,9 @@ NUMBER = "document"
 SHARD = 1 << 16
 """Documents in a file of a release, and the least work that is worth resuming."""
 
+_DAMAGED = (ValueError, KeyError, TypeError, EOFError, OverflowError, NotImplementedError, IndexError,
+            AttributeError, RuntimeError, OSError, BadZipFile, zlib.error)  # fmt: skip
+"""What a file that is no sparse matrix makes its reader raise."""
 _STATE, _LOCK = "state.json", "lock"
 _PART = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|guarantee\.json"
@@ -58,10 +63,16 @@ class Draft:
         check_target(folder, force=force)
         self.folder = folder
         self._key = key
+        self._finished = False
         self._draft = folder.absolute().with_name(f".{folder.name}.partial")
+        self._final = self._draft.with_name(f"{self._draft.name}-final")
+        if self._draft.is_symlink():
+            raise SyntfError(f"{self._draft} is a link, and is not followed: remove it")
         self._draft.mkdir(exist_ok=True)
         self._lock = self._locked()
         try:
+            if _restored(self._final, folder):
+                check_target(folder, force=force)
             self.rows = self._begin(resume=resume, force=force)
         except BaseException:
             self._lock.close()
@@ -78,7 +89,7 @@ class Draft:
         self.rows.append(documents.height)
         state = self._draft / f"{_STATE}.new"
         state.write_text(json.dumps({"key": self._key, "rows": self.rows}), encoding="utf-8")
-        os.replace(state, self._draft / _STATE)
+        _settle(state, self._draft / _STATE)
 
     def finish(
         self,
@@ -94,15 +105,13 @@ class Draft:
         The shards stay as they are until then, so this step can be done again from the start.
         If `numbered`, the first column of the documents counts them, in their new order.
         """
-        final = self._draft.with_name(f"{self._draft.name}-final")
-        shutil.rmtree(final, ignore_errors=True)
-        final.mkdir()
+        self._final.mkdir()
         try:
-            self._assemble(final, vocabulary, guarantee, shuffle, numbered, format)
-            _appear(final, self.folder)
-        except BaseException:
-            shutil.rmtree(final, ignore_errors=True)
-            raise
+            self._assemble(self._final, vocabulary, guarantee, shuffle, numbered, format)
+            _appear(self._final, self.folder)
+        finally:  # whatever interrupts this, and whenever
+            self._finished = not self._final.exists()
+            shutil.rmtree(self._final, ignore_errors=True)
         self.discard()
 
     def discard(self) -> None:
@@ -118,7 +127,9 @@ class Draft:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.documents < SHARD:  # too little to go on with
+        if error is not None and self._finished:
+            error.add_note(COMPLETE)
+        if self._finished or self.documents < SHARD:  # too little to go on with
             self.discard()
         elif error is not None:
             error.add_note(f"{self.documents:,} documents are done: add --resume to go on")
@@ -204,9 +215,8 @@ class Draft:
             encoding="utf-8",
         )
         (final / "guarantee.json").write_text(guarantee.as_json(), encoding="utf-8")
-        for path in final.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+        for path in [*final.iterdir(), final]:
+            _sync(path)
 
     def _shuffled(
         self, scratch: Path, source: entropy.Source
@@ -244,13 +254,21 @@ class Draft:
         new = self._draft / "new"
         npz(new, counts, (), 0)
         vectors, rows = self._shard(shard)
-        os.replace(new, vectors)
+        _settle(new, vectors)
         _write_parquet(new, documents)
-        os.replace(new, rows)
+        _settle(new, rows)
 
     def _read_shard(self, shard: int) -> tuple[csr_matrix, pl.DataFrame]:
         vectors, rows = self._shard(shard)
-        return load_npz(vectors), _read_parquet(rows)
+        try:
+            with vectors.open("rb") as file:
+                counts, documents = csr_matrix(load_npz(file)), _read_parquet(rows)
+            whole = counts.shape[0] == documents.height == self.rows[shard]
+        except (*_DAMAGED, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            whole = False
+        if not whole:
+            raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
+        return counts, documents
 
     def _shard(self, shard: int) -> tuple[Path, Path]:
         return (
@@ -304,18 +322,53 @@ def _is_release(folder: Path) -> bool:
 
 def _appear(final: Path, folder: Path) -> None:
     """Take the place of the target, or leave an old release there."""
-    if not folder.exists():
-        final.rename(folder)
-        return
-    old = final.with_name(f"{final.name}-old")
-    shutil.rmtree(old, ignore_errors=True)
-    folder.rename(old)
+    old = _aside(final)
     try:
+        if folder.exists():
+            folder.rename(old)
         final.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
+        _sync(folder.absolute().parent)
+    finally:  # whichever step was the last
+        if old.exists() and not folder.exists():
+            old.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _aside(final: Path) -> Path:
+    """Where an old release is for the moment in which a new one takes its place."""
+    return final.with_name(f"{final.name}-old")
+
+
+def _restored(final: Path, folder: Path) -> bool:
+    """Whether an old release was put back, that a run killed in that moment had moved aside.
+
+    Whatever else such a run left behind is removed.
+    """
+    old = _aside(final)
+    lost = old.is_dir() and not folder.exists()
+    if lost:
+        old.rename(folder)
+    for path in (old, final):
+        shutil.rmtree(path, ignore_errors=True)
+    return lost
+
+
+def _settle(new: Path, path: Path) -> None:
+    """Give a file its name once its bytes are on the disk, and have the name there too."""
+    _sync(new)
+    os.replace(new, path)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no folder
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def row_numbers(first: int, count: int) -> pl.Series:

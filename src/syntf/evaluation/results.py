@@ -13,7 +13,7 @@ from statistics import fmean, stdev
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, said
 from syntf.evaluation.paper import FLOORS, LABELS, Cell
 
 _TEXTS = ("original", "scrubadub", "scrubadub-names")
@@ -144,18 +144,20 @@ def write(path: Path, results: Iterable[Result]) -> None:
 
 def read(path: Path) -> list[Result]:
     """The results that :func:`write` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
+    columns = fields(Result)
+    results = []
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = csv.reader(file)
-        columns = fields(Result)
-        if next(lines, None) != [field.name for field in columns]:
-            raise SyntfError(f"{path.name} has not the columns of a file of results")
-        results = []
-        for line in lines:
-            try:
+        try:
+            if next(lines, None) != [field.name for field in columns]:
+                raise SyntfError(f"{path.name} has not the columns of a file of results")
+            for line in lines:
                 pairs = zip(columns, line, strict=True)
                 results.append(Result(**{field.name: _value(field.type, x) for field, x in pairs}))
-            except (ValueError, KeyError) as error:
-                raise SyntfError(f"{path.name}, line {lines.line_num}: {error}") from error
+        except SyntfError:
+            raise
+        except (ValueError, KeyError, OverflowError, csv.Error) as error:
+            raise SyntfError(f"{path.name}, line {lines.line_num}: {said(error)}") from error
     return results
 
 
