@@ -12,8 +12,11 @@ import json
 import lzma
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +26,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
-from syntf import SynTF, cache, readers, release, wordnet
+from syntf import SynTF, cache, parquet_files, readers, release, wordnet
 from syntf.errors import SyntfError
 from syntf.evaluation.log import Log
 from syntf.evaluation.results import read as read_results
@@ -82,11 +85,12 @@ def refused(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
 def documents(inputs: Sequence[Path], **named: Any) -> None:
     """Go through a corpus in small batches, as ``anonymize`` does, and draw for all of it."""
     old, readers.BATCH = readers.BATCH, 3
+    survives, parquet_files.survives = parquet_files.survives, Trials.survives
     try:
         for bad_rows in ("stop", "skip"):
             refused(_batches, inputs, bad_rows=bad_rows, **named)
     finally:
-        readers.BATCH = old
+        readers.BATCH, parquet_files.survives = old, survives
 
 
 def _batches(inputs: Sequence[Path], **named: Any) -> None:
@@ -97,6 +101,49 @@ def _batches(inputs: Sequence[Path], **named: Any) -> None:
         "".join(found).encode()  # no lone surrogate is left
         release._write_parquet(Path(os.devnull), frame)
         Words.drawn(found)
+
+
+class Trials:
+    """Tries Parquet files like the product, in one process for many: a dead one is replaced."""
+
+    _process: subprocess.Popen[str] | None = None
+
+    @classmethod
+    def survives(cls, source: Path, batch: int) -> bool:
+        with source.open("rb"):
+            pass
+        if cls._process is None:
+            command = [sys.executable, "-c", parquet_files.TRIAL.replace("__main__", "") + LOOP]
+            pipe, silent = subprocess.PIPE, subprocess.DEVNULL
+            cls._process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=silent, text=True
+            )
+        said = ""
+        with suppress(OSError):
+            print(source, batch, file=cls._process.stdin, flush=True)  # type: ignore[arg-type]
+            said = cls._process.stdout.readline()  # type: ignore[union-attr]
+        if not said:
+            cls.end()
+        return said == "ok\n"
+
+    @classmethod
+    def end(cls) -> None:
+        if cls._process is not None:
+            cls._process.kill()
+            cls._process.communicate()
+            cls._process = None
+
+
+LOOP = """
+for line in sys.stdin:
+    source, batch = line.rsplit(" ", 1)
+    try:
+        gone_through(source, int(batch))
+    except BaseException:
+        print("no", flush=True)
+    else:
+        print("ok", flush=True)
+"""
 
 
 def _corpus(suffix: str) -> Callable[[bytes, Path], None]:
@@ -172,7 +219,9 @@ def _forms(word: str) -> set[str]:
     """The spellings whose lower case is the word."""
     found = {""}
     for letter in word:
-        same = {chr(c) for c in (ord(letter), ord(letter.upper()), 0x212A) if chr(c).lower() == letter}
+        same = {
+            chr(c) for c in (ord(letter), ord(letter.upper()), 0x212A) if chr(c).lower() == letter
+        }
         found = {start + form for start in found for form in same}
     return found
 
@@ -265,7 +314,6 @@ MBOX = (
 GLOVE = b"cat 0.1 -0.2 0.3\ndog 1 2 3\ncaf\xc3\xa9 -1e-3 0.5 7\n"
 SYNSET = b"00000000 03 s 02 cat 0 dog(p) 1 001 @ 00001740 n 0000 | x  \n"
 BETWEEN = b"\n<between>\n"
-STATE = b'{"key": "k", "rows": [3]}'
 
 
 def _table(frame: pl.DataFrame) -> bytes:
@@ -326,7 +374,9 @@ def _drafts() -> list[bytes]:
     file = io.BytesIO()
     save_npz(file, csr_matrix(np.eye(3, 8, dtype=np.int32)))
     rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
-    return [STATE + b"\n" + file.getvalue() + BETWEEN + rows]
+    shard = file.getvalue(), rows
+    state = {"key": "k", "rows": [3], "digests": [release._digest(*shard)]}
+    return [json.dumps(state).encode() + b"\n" + BETWEEN.join(shard)]
 
 
 def _logs() -> list[bytes]:

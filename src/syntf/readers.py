@@ -31,6 +31,7 @@ from typing import IO, Any, Literal
 
 import polars as pl
 
+from syntf import parquet_files
 from syntf.errors import SyntfError
 
 BATCH = 1 << 15
@@ -74,6 +75,7 @@ class Corpus:
     skipped: list[str] = field(default_factory=list, init=False)
     bad: int = field(default=0, init=False)
     done: int = field(default=0, init=False)
+    _tried: set[Path] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.paths = _expand(self.inputs)
@@ -130,7 +132,7 @@ class Corpus:
             if kind == "folder":
                 yield from _folder(path)
             elif kind == "parquet":
-                yield from _parquet(path)
+                yield from self._parquet(path)
             elif kind == "mbox":
                 yield from _mbox(path)
             else:
@@ -143,6 +145,12 @@ class Corpus:
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # The library's own message may quote a text: it is not passed on.
             raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from None
+
+    def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
+        if path not in self._tried and not parquet_files.survives(path, BATCH):
+            raise SyntfError(f"cannot read {_name(path)}: it is not a Parquet file, or damaged")
+        self._tried.add(path)
+        yield from parquet_files.frames(path, BATCH)
 
     def _stream(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
         """CSV, TSV and JSON lines, decoded and parsed as they come."""
@@ -353,14 +361,6 @@ def _folder(source: Path) -> Iterator[pl.DataFrame]:
         names = [_name(path.relative_to(source)) for path in some]
         bodies = [path.read_bytes().decode("utf-8", "replace") for path in some]
         yield pl.DataFrame({"path": names, "text": bodies})
-
-
-def _parquet(source: Path) -> Iterator[pl.DataFrame]:
-    # One file, never a pattern: nothing else is opened on its behalf.
-    table = pl.scan_parquet(source, glob=False)
-    rows = table.select(pl.len()).collect().item()
-    for start in range(0, rows, BATCH):
-        yield table.slice(start, BATCH).collect()
 
 
 def _mbox(source: Path) -> Iterator[pl.DataFrame]:

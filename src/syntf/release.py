@@ -10,12 +10,11 @@ import json
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
-from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -39,9 +38,6 @@ NUMBER = "document"
 SHARD = 1 << 16
 """Documents in a file of a release, and the least work that is worth resuming."""
 
-_DAMAGED = (ValueError, KeyError, TypeError, EOFError, OverflowError, NotImplementedError, IndexError,
-            AttributeError, RuntimeError, OSError, BadZipFile, zlib.error)  # fmt: skip
-"""What a file that is no sparse matrix makes its reader raise."""
 _STATE, _LOCK = "state.json", "lock"
 _PART = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|guarantee\.json"
@@ -85,10 +81,12 @@ class Draft:
 
     def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
         """One more shard."""
-        self._write_shard(len(self.rows), counts, documents)
+        digest = self._write_shard(len(self.rows), counts, documents)
         self.rows.append(documents.height)
+        self._digests.append(digest)
+        about = {"key": self._key, "rows": self.rows, "digests": self._digests}
         state = self._draft / f"{_STATE}.new"
-        state.write_text(json.dumps({"key": self._key, "rows": self.rows}), encoding="utf-8")
+        state.write_text(json.dumps(about), encoding="utf-8")
         _settle(state, self._draft / _STATE)
 
     def finish(
@@ -150,9 +148,13 @@ class Draft:
         """What an earlier run wrote down of its complete shards."""
         try:
             state = json.loads((self._draft / _STATE).read_text(encoding="utf-8"))
-            return {"key": str(state["key"]), "rows": [int(count) for count in state["rows"]]}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {"key": self._key, "rows": []}
+            rows = [int(count) for count in state["rows"]]
+            digests = [str(digest) for digest in state["digests"]]
+            if len(rows) == len(digests) and min(rows, default=1) > 0:
+                return {"key": str(state["key"]), "rows": rows, "digests": digests}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return {"key": self._key, "rows": [], "digests": []}
 
     def _begin(self, *, resume: bool, force: bool) -> list[int]:
         """Documents in each shard to go on with, if any; the draft cleared of all else."""
@@ -163,6 +165,7 @@ class Draft:
                 "add --resume to go on with them, or --force to start over"
             )
         rows = self._resume(state) if resume else []
+        self._digests: list[str] = state["digests"][: len(rows)]
         self._clear(keep=len(rows))
         return rows
 
@@ -249,26 +252,22 @@ class Draft:
             order = entropy.permutation(source, documents.height)
             yield counts[order], documents[order]
 
-    def _write_shard(self, shard: int, counts: csr_matrix, documents: pl.DataFrame) -> None:
-        """Both files of a shard, each complete when it has its name."""
+    def _write_shard(self, shard: int, counts: csr_matrix, documents: pl.DataFrame) -> str:
+        """Both files of a shard, each complete when it has its name; the digest of both."""
         new = self._draft / "new"
         npz(new, counts, (), 0)
         vectors, rows = self._shard(shard)
         _settle(new, vectors)
         _write_parquet(new, documents)
         _settle(new, rows)
+        return _digest(vectors.read_bytes(), rows.read_bytes())
 
     def _read_shard(self, shard: int) -> tuple[csr_matrix, pl.DataFrame]:
         vectors, rows = self._shard(shard)
-        try:
-            with vectors.open("rb") as file:
-                counts, documents = csr_matrix(load_npz(file)), _read_parquet(rows)
-            whole = counts.shape[0] == documents.height == self.rows[shard]
-        except (*_DAMAGED, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            whole = False
-        if not whole:
+        raw = [path.read_bytes() for path in (vectors, rows)]
+        if self._digests[shard] != _digest(*raw):
             raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
-        return counts, documents
+        return load_npz(io.BytesIO(raw[0])), pl.read_parquet(raw[1])
 
     def _shard(self, shard: int) -> tuple[Path, Path]:
         return (
@@ -351,6 +350,11 @@ def _restored(final: Path, folder: Path) -> bool:
     for path in (old, final):
         shutil.rmtree(path, ignore_errors=True)
     return lost
+
+
+def _digest(vectors: bytes, documents: bytes) -> str:
+    """The SHA-256 of a shard: what is read again is what was drawn, or refused unread."""
+    return sha256(sha256(vectors).digest() + sha256(documents).digest()).hexdigest()
 
 
 def _settle(new: Path, path: Path) -> None:
