@@ -3,6 +3,7 @@
 Those modules are imported when their command runs: `syntf --help` stays instant.
 """
 
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -597,6 +598,7 @@ def spread(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Run the command; every problem a person can mend is one line and exit code 2."""
+    _leave_no_core()
     try:
         code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -612,6 +614,8 @@ def main() -> None:
     except MemoryError as error:
         code = _broke_off("not enough memory", error)
     except (KeyboardInterrupt, click.Abort) as error:
+        with suppress(ValueError):  # no more of it while threads end; only the main one may say so
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         _broke_off("interrupted", error.__context__ or error)
         code = 130
     except SystemExit:
@@ -619,6 +623,14 @@ def main() -> None:
     except BaseException as error:  # a panic of polars is no Exception
         code = _broke_off(_unexpected(error), error)
     sys.exit(code)
+
+
+def _leave_no_core() -> None:
+    """A crash writes no image of the memory, which holds the texts."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has none
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def _unexpected(error: BaseException) -> str:
@@ -642,17 +654,26 @@ def _short_of_memory(said: str) -> bool:
 
 def _broke_off(message: str, error: BaseException) -> int:
     """What matters most of a run that broke off, where it was to make a release."""
-    written = COMPLETE in getattr(error, "__notes__", [])
+    written = COMPLETE in _notes(error)
     lacking = "; no release was written" * (sys.argv[1:2] == ["anonymize"] and not written)
     return _fail(f"{message}{lacking}", error)
 
 
 def _fail(message: str, error: BaseException | None = None) -> int:
     """One line, with what was noted on the error on its way."""
-    notes = getattr(error, "__notes__", [])
+    notes = _notes(error)
     line = " ".join("; ".join([message, *notes]).split())
     click.echo(f"syntf: {printable(line)}", err=True)
     return 2
+
+
+def _notes(error: BaseException | None) -> list[str]:
+    """What was noted on an error on its way, and on one that it interrupted."""
+    notes: list[str] = []
+    while error is not None:
+        notes += [note for note in getattr(error, "__notes__", []) if note not in notes]
+        error = error.__context__
+    return notes
 
 
 def printable(line: str) -> str:
