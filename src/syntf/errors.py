@@ -23,6 +23,15 @@ def said(value: object) -> str:
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 
 
+def printable(line: str) -> str:
+    """A line that cannot command a terminal, whatever file its words come from.
+
+    >>> printable(f"a name {chr(27)}[2J") == f"a name {chr(0xFFFD)}[2J"
+    True
+    """
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+
+
 class SyntfError(ValueError):
     """Bad input or parameters. The command line prints it as one line and exits with 2."""
 

@@ -26,7 +26,6 @@ from email.parser import BytesParser
 from hashlib import file_digest, sha256
 from io import TextIOWrapper
 from pathlib import Path
-from textwrap import shorten
 from typing import IO, Any, Literal
 
 import polars as pl
@@ -269,7 +268,8 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
             return values.cast(pl.String).fill_null("").to_list()
     except pl.exceptions.PolarsError:
         pass  # no text form, as for durations
-    raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
+    # The kind alone: the fields of a structure and the values of an enumeration are data.
+    raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
 
 
 def digest(path: str | Path) -> str:
@@ -283,11 +283,18 @@ def digest(path: str | Path) -> str:
 
 
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
-    """Refuse columns that are not there, and name those that are."""
+    """Refuse columns that are not there, and name those that are, if these are names."""
     for column in columns:
         if column not in frame.columns:
-            there = ", ".join(shorten(name, 30) for name in frame.columns)
-            raise SyntfError(f"no column {column!r}; the columns are: {there}")
+            there = "its first line is none of names"
+            if all(map(_is_name, frame.columns)):
+                there = f"the columns are: {', '.join(frame.columns)}"
+            raise SyntfError(f"no column {column!r}; {there}")
+
+
+def _is_name(column: str) -> bool:
+    """Whether this can head a column. A file without a header begins with a text: not shown."""
+    return len(column) <= 40 and len(column.split()) <= 4
 
 
 def _expand(inputs: Sequence[str | Path]) -> list[Path]:

@@ -203,6 +203,8 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
                     "save yours with numpy.savez(file, words=words, vectors=vectors)"
                 )
             names, values = arrays["words"], arrays["vectors"]
+            if not (isinstance(names, np.ndarray) and isinstance(values, np.ndarray)):
+                raise SyntfError(f"{source}: 'words' or 'vectors' is no array of NumPy")
     except SyntfError:
         raise
     except (ValueError, KeyError, BadZipFile, EOFError, NotImplementedError) as error:

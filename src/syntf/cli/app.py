@@ -16,7 +16,7 @@ import click
 
 from syntf import __version__
 from syntf.analysis import Morphology
-from syntf.errors import COMPLETE, SyntfError, TableError
+from syntf.errors import COMPLETE, SyntfError, TableError, printable
 
 FILE = click.Path(path_type=Path)
 
@@ -674,12 +674,3 @@ def _notes(error: BaseException | None) -> list[str]:
         notes += [note for note in getattr(error, "__notes__", []) if note not in notes]
         error = error.__context__
     return notes
-
-
-def printable(line: str) -> str:
-    """A line that cannot command a terminal, whatever file its words come from.
-
-    >>> printable("a name \x1b[2J")
-    'a name �[2J'
-    """
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
