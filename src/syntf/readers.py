@@ -294,7 +294,7 @@ def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
 
 def _is_name(column: str) -> bool:
     """Whether this can head a column. A file without a header begins with a text: not shown."""
-    return len(column) <= 40 and len(column.split()) <= 4
+    return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
 
 
 def _expand(inputs: Sequence[str | Path]) -> list[Path]:
