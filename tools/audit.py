@@ -23,6 +23,9 @@ def main() -> int:
         print("pip-audit could not ask for known weaknesses: nothing was audited")
         return 0
     asked = [one for one in packages if "skip_reason" not in one]
+    if not asked:
+        print("pip-audit could not ask for known weaknesses: nothing was audited")
+        return 0
     weak = [one for one in asked if one["vulns"]]
     for one in weak:
         names = ", ".join(weakness["id"] for weakness in one["vulns"])

@@ -5,7 +5,7 @@ On some damaged files polars panics, on others the process is aborted: a header 
 nothing that is said can be heard; only a file that this survives is read.
 """
 
-import subprocess  # nosec B404: this interpreter, on a path as its argument, without a shell
+import subprocess  # nosec B404
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +46,7 @@ def survives(source: Path, batch: int) -> bool:
         pass  # a file that is not there, or not ours to read, is another problem
     command = [sys.executable, "-c", TRIAL, str(source.absolute()), str(batch)]
     silent = subprocess.DEVNULL
+    # This interpreter, with the path as an argument, and no shell.
     trial = subprocess.run(  # nosec B603
         command, stdin=silent, stdout=silent, stderr=silent, check=False
     )
