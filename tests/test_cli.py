@@ -618,7 +618,7 @@ def test_a_bad_option_is_one_line(refused, options, said):
         ("a.csv", b"id,text\n", "a.csv holds no rows"),
         ("a.csv", b"id,text\n1,a,b,c\n", "cannot read a.csv"),
         ("a.jsonl", b'{"text": "a"}\n{"text"\n', "a.jsonl: line 2 is not a JSON object"),
-        ("a.jsonl", b'{"text": ["a"]}\n', "column 'text' holds List(String), not text"),
+        ("a.jsonl", b'{"text": ["a"]}\n', "column 'text' holds List, not text"),
         ("a.parquet", b"PAR1", "cannot read a.parquet"),
         ("a.docx", b"PK", "cannot tell the format of a.docx"),
     ],
