@@ -143,6 +143,15 @@ def complete(folder):
     return True
 
 
+def draft_is_whole(draft):
+    """What a draft says it holds had reached the disk before it said so."""
+    if (draft / "state.json").exists():
+        for shard, digest in enumerate(json.loads((draft / "state.json").read_text())["digests"]):
+            files = [draft / f"vectors-{shard:05}.npz", draft / f"documents-{shard:05}.parquet"]
+            if all(file.exists() for file in files):
+                assert release._digest(*(file.read_bytes() for file in files)) == digest
+
+
 def said(run):
     """The one line that a run which broke off leaves."""
     assert "Traceback" not in run.stderr
@@ -184,6 +193,7 @@ def test_killed_anywhere_a_run_leaves_a_release_or_none(
     assert syntf(place, *arguments).returncode == -signal.SIGKILL
     if (place / "out").exists():
         assert complete(place / "out")
+    draft_is_whole(place / ".out.partial")
     capsys.readouterr()
     code = again(monkeypatch, *arguments, "--resume")
     if code:  # it was complete, and the line says so
