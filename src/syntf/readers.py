@@ -7,6 +7,7 @@ one bad document must not stop, or mark, a release.
 """
 
 import bz2
+import codecs
 import csv
 import glob
 import gzip
@@ -42,6 +43,8 @@ BadRows = Literal["stop", "skip"]
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
              ".parquet": "parquet", ".mbox": "mbox"}  # fmt: skip
 _OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
+"""Encodings that are Python's or the Internet's own; some warn of what they are given."""
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
     "mixed types"
@@ -82,6 +85,10 @@ class Corpus:
             "".encode(self.encoding)
         except LookupError:
             raise SyntfError(f"no encoding is called {self.encoding!r}") from None
+        except UnicodeError:
+            raise SyntfError(f"no file is in the encoding {self.encoding!r}") from None
+        if codecs.lookup(self.encoding).name in _NOT_OF_FILES:
+            raise SyntfError(f"no file is in the encoding {self.encoding!r}")
         self.kinds = [self.format or _kind(path) for path in self.paths]
         self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
 
