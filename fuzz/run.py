@@ -82,7 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=3000, help="for each target")
     parser.add_argument("--documents", type=int, default=50_000, help="for transform")
-    parser.add_argument("--guided", type=int, default=2000, help="for each target, with atheris")
+    parser.add_argument("--guided", type=int, default=1000, help="for each target, with atheris")
     parser.add_argument("--only", default="", help="targets whose name begins so")
     parser.add_argument("--report", type=Path, help="a JSON file for the counts")
     chosen = parser.parse_args()
