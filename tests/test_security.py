@@ -362,16 +362,26 @@ def test_a_release_leaves_no_text_behind(tmp_path, world, monkeypatch, capfd, mo
 
 
 def test_every_other_command_leaves_no_text_behind(tmp_path, world):
-    """evaluate with its processes, coverage, a vocabulary, tune; each a process of its own."""
+    """coverage, a vocabulary, evaluate with its processes; each a process of its own."""
     path = corpus(tmp_path)
     own = ["--vectors", "../inputs/vectors.txt", "--morphology", "lower"]
     labels = ["--label", "topic", "--author", "author", "--min-test", "3", "--tagger", "pattern"]
     assert run(tmp_path, world, "coverage", path, *PUBLIC)[0] == 0
     assert run(tmp_path, world, "vocabulary", "build", path, *own, "--out", "terms.txt")[0] == 0
+    pytest.importorskip("joblib")
     pytest.importorskip("textblob")
     code, error = run(
         tmp_path, world, "evaluate", path, *labels, *PUBLIC, "--runs", "2", "--length", "5",
         "--out", "proof",
+    )  # fmt: skip
+    assert code == 0, error
+
+
+def test_tuning_leaves_no_text_behind(tmp_path, world):
+    pytest.importorskip("joblib")
+    code, error = run(
+        tmp_path, world, "tune", corpus(tmp_path), "--label", "topic", "--max-loss", "101",
+        "--runs", "1", *PUBLIC[:-2], "--out", "tuned",
     )  # fmt: skip
     assert code == 0, error
 
