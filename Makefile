@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py src/syntf/_kernels.c
 
-.PHONY: demo test lint wheel bench data clean
+.PHONY: demo test lint fuzz audit lock wheel bench data clean
 
 demo: $(VENV)/installed
 	@rm -rf demo && mkdir demo
@@ -20,6 +20,24 @@ lint: $(VENV)/tested
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Every reader and transform, over 100,000 inputs; guided by coverage where atheris installs.
+fuzz: $(VENV)/tested
+	-$(BIN)/python -m pip install --quiet atheris
+	$(BIN)/python fuzz/run.py --report build/fuzz.json
+	$(BIN)/python tools/trust_figures.py
+
+# What could be done to whoever runs this: our code (bandit), and the packages pinned (pip-audit).
+audit: $(VENV)/tested
+	$(BIN)/python -m pip install --quiet --editable '.[audit]'
+	$(BIN)/bandit --quiet --recursive src
+	$(BIN)/python tools/audit.py
+
+# The development environment, pinned with hashes, for every Python from 3.11 on; needs uv.
+lock:
+	uv pip compile pyproject.toml --extra dev --extra audit --extra evaluate --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --quiet \
+	  --output-file requirements-dev.lock
 
 wheel: $(VENV)/tested
 	$(BIN)/python -m build --wheel

@@ -4,7 +4,9 @@ import hashlib
 import json
 import os
 import subprocess
+import signal
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -43,6 +45,28 @@ def own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SYNTF_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def interrupts():
+    """A command that was interrupted heeds no more of them: this process does."""
+    heeded = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, heeded)
+
+
+TRUST: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="session")
+def trust():
+    """Counts what was survived or caught, for ``tools/trust_figures.py``."""
+    return TRUST
+
+
+def pytest_sessionfinish(session):
+    if TRUST and hasattr(session.config, "cache"):
+        session.config.cache.set("syntf/trust", dict(TRUST))
 
 
 @pytest.fixture

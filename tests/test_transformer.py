@@ -161,7 +161,7 @@ def test_any_document_gives_n_words(document):
 
 
 def test_bytes_are_the_text_they_encode_and_missing_values_are_empty():
-    made = make(epsilon=1e5, spelling=0.0, length=500).fit([])
+    made = make(neighbours=1, epsilon=1e5, spelling=0.0, length=500).fit([])
     columns = made.transform([b"The dog", "dogs’".encode(), b"\xff dog \xfe"]).toarray()
     assert (columns[:, 1] == 500).all()
     missing = made.transform([None, float("nan"), ""]).toarray()

@@ -122,11 +122,14 @@ def _read_vectors(path: Path) -> WordVectors | None:
     if raw[:_CHECK].tobytes() != sha256(raw[_CHECK:].data).digest():
         return None
     start = _CHECK + 16
-    rows, columns = raw[_CHECK:start].view("<i8").tolist()
-    end = start + rows * columns
-    about = json.loads(raw[end:].tobytes())
-    matrix = raw[start:end].view(np.int8).reshape(rows, columns)
-    return WordVectors(about["words"], matrix, about["notes"])
+    try:
+        rows, columns = raw[_CHECK:start].view("<i8").tolist()
+        end = start + rows * columns
+        about = json.loads(raw[end:].tobytes())
+        matrix = raw[start:end].view(np.int8).reshape(rows, columns)
+        return WordVectors(about["words"], matrix, about["notes"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # not by this program
+        return None
 
 
 def _keep(path: Path, *parts: bytes | memoryview) -> None:

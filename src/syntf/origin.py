@@ -11,7 +11,7 @@ from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, quoted
 
 FIRST = "# syntf vocabulary"
 PROVENANCE = "provenance"
@@ -62,7 +62,7 @@ def read_terms(path: str | PathLike[str]) -> tuple[Origin | None, list[str]]:
     origin = Origin([(key.strip().lower(), value.strip()) for key, _, value in fields])
     for value in origin.values(PROVENANCE):
         if value not in ("public", "fitted"):
-            raise SyntfError(f"{source}: provenance must be public or fitted, not {value!r}")
+            raise SyntfError(f"{source}: provenance must be public or fitted, not {quoted(value)}")
     return origin, [line for line in lines[end:] if line]
 
 

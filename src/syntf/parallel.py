@@ -1,6 +1,7 @@
 """Long work over the rows of a table, in blocks on all cores."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -33,6 +34,11 @@ def in_parallel(
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
+
+
+def undisturbed() -> None:
+    """For a process that works for another: Ctrl-C, which reaches all, is the other's to heed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _each(

@@ -7,6 +7,7 @@ one bad document must not stop, or mark, a release.
 """
 
 import bz2
+import codecs
 import csv
 import glob
 import gzip
@@ -26,11 +27,11 @@ from email.parser import BytesParser
 from hashlib import file_digest, sha256
 from io import TextIOWrapper
 from pathlib import Path
-from textwrap import shorten
 from typing import IO, Any, Literal
 
 import polars as pl
 
+from syntf import parquet_files
 from syntf.errors import SyntfError
 
 BATCH = 1 << 15
@@ -42,6 +43,8 @@ BadRows = Literal["stop", "skip"]
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
              ".parquet": "parquet", ".mbox": "mbox"}  # fmt: skip
 _OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
+"""Encodings that are Python's or the Internet's own; some warn of what they are given."""
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
     "mixed types"
@@ -74,6 +77,7 @@ class Corpus:
     skipped: list[str] = field(default_factory=list, init=False)
     bad: int = field(default=0, init=False)
     done: int = field(default=0, init=False)
+    _tried: set[Path] = field(default_factory=set, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.paths = _expand(self.inputs)
@@ -81,6 +85,10 @@ class Corpus:
             "".encode(self.encoding)
         except LookupError:
             raise SyntfError(f"no encoding is called {self.encoding!r}") from None
+        except UnicodeError:
+            raise SyntfError(f"no file is in the encoding {self.encoding!r}") from None
+        if codecs.lookup(self.encoding).name in _NOT_OF_FILES:
+            raise SyntfError(f"no file is in the encoding {self.encoding!r}")
         self.kinds = [self.format or _kind(path) for path in self.paths]
         self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
 
@@ -130,17 +138,25 @@ class Corpus:
             if kind == "folder":
                 yield from _folder(path)
             elif kind == "parquet":
-                yield from _parquet(path)
+                yield from self._parquet(path)
             elif kind == "mbox":
                 yield from _mbox(path)
             else:
                 yield from self._stream(path, kind)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-            raise SyntfError(f"cannot read {_name(path)}: {reason}") from error
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise SyntfError(f"cannot read {_name(path)}: {reason}") from None
+        except UnicodeError:  # codecs with more to refuse than single bytes
+            raise SyntfError(f"cannot read {_name(path)}: it is not {self.encoding}") from None
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # The library's own message may quote a text: it is not passed on.
-            raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from error
+            raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from None
+
+    def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
+        if path not in self._tried and not parquet_files.survives(path, BATCH):
+            raise SyntfError(f"cannot read {_name(path)}: it is not a Parquet file, or damaged")
+        self._tried.add(path)
+        yield from parquet_files.frames(path, BATCH)
 
     def _stream(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
         """CSV, TSV and JSON lines, decoded and parsed as they come."""
@@ -259,7 +275,8 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
             return values.cast(pl.String).fill_null("").to_list()
     except pl.exceptions.PolarsError:
         pass  # no text form, as for durations
-    raise SyntfError(f"column {column!r} holds {values.dtype}, not text")
+    # The kind alone: the fields of a structure and the values of an enumeration are data.
+    raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
 
 
 def digest(path: str | Path) -> str:
@@ -273,11 +290,18 @@ def digest(path: str | Path) -> str:
 
 
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
-    """Refuse columns that are not there, and name those that are."""
+    """Refuse columns that are not there, and name those that are, if these are names."""
     for column in columns:
         if column not in frame.columns:
-            there = ", ".join(shorten(name, 30) for name in frame.columns)
-            raise SyntfError(f"no column {column!r}; the columns are: {there}")
+            there = "its first line is none of names"
+            if all(map(_is_name, frame.columns)):
+                there = f"the columns are: {', '.join(frame.columns)}"
+            raise SyntfError(f"no column {column!r}; {there}")
+
+
+def _is_name(column: str) -> bool:
+    """Whether this can head a column. A file without a header begins with a text: not shown."""
+    return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
 
 
 def _expand(inputs: Sequence[str | Path]) -> list[Path]:
@@ -351,14 +375,6 @@ def _folder(source: Path) -> Iterator[pl.DataFrame]:
         names = [_name(path.relative_to(source)) for path in some]
         bodies = [path.read_bytes().decode("utf-8", "replace") for path in some]
         yield pl.DataFrame({"path": names, "text": bodies})
-
-
-def _parquet(source: Path) -> Iterator[pl.DataFrame]:
-    # One file, never a pattern: nothing else is opened on its behalf.
-    table = pl.scan_parquet(source, glob=False)
-    rows = table.select(pl.len()).collect().item()
-    for start in range(0, rows, BATCH):
-        yield table.slice(start, BATCH).collect()
 
 
 def _mbox(source: Path) -> Iterator[pl.DataFrame]:

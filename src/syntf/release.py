@@ -12,7 +12,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -22,7 +22,7 @@ import polars as pl
 from scipy.sparse import csr_matrix, load_npz, vstack
 
 from syntf import entropy
-from syntf.errors import SyntfError
+from syntf.errors import COMPLETE, SyntfError
 from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
 from syntf.readme import readme
@@ -60,10 +60,16 @@ class Draft:
         check_target(folder, force=force)
         self.folder = folder
         self._key = key
+        self._finished = False
         self._draft = folder.absolute().with_name(f".{folder.name}.partial")
+        self._final = self._draft.with_name(f"{self._draft.name}-final")
+        if self._draft.is_symlink():
+            raise SyntfError(f"{self._draft} is a link, and is not followed: remove it")
         self._draft.mkdir(exist_ok=True)
         self._lock = self._locked()
         try:
+            if _restored(self._final, folder):
+                check_target(folder, force=force)
             self.rows = self._begin(resume=resume, force=force)
         except BaseException:
             self._lock.close()
@@ -76,11 +82,13 @@ class Draft:
 
     def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
         """One more shard."""
-        self._write_shard(len(self.rows), counts, documents)
+        digest = self._write_shard(len(self.rows), counts, documents)
         self.rows.append(documents.height)
+        self._digests.append(digest)
+        about = {"key": self._key, "rows": self.rows, "digests": self._digests}
         state = self._draft / f"{_STATE}.new"
-        state.write_text(json.dumps({"key": self._key, "rows": self.rows}), encoding="utf-8")
-        os.replace(state, self._draft / _STATE)
+        state.write_text(json.dumps(about), encoding="utf-8")
+        _settle(state, self._draft / _STATE)
 
     def finish(
         self,
@@ -96,15 +104,13 @@ class Draft:
         The shards stay as they are until then, so this step can be done again from the start.
         If `numbered`, the first column of the documents counts them, in their new order.
         """
-        final = self._draft.with_name(f"{self._draft.name}-final")
-        shutil.rmtree(final, ignore_errors=True)
-        final.mkdir()
+        self._final.mkdir()
         try:
-            self._assemble(final, vocabulary, guarantee, shuffle, numbered, format)
-            _appear(final, self.folder)
-        except BaseException:
-            shutil.rmtree(final, ignore_errors=True)
-            raise
+            self._assemble(self._final, vocabulary, guarantee, shuffle, numbered, format)
+            _appear(self._final, self.folder)
+        finally:  # whatever interrupts this, and whenever
+            self._finished = not self._final.exists()
+            shutil.rmtree(self._final, ignore_errors=True)
         self.discard()
 
     def discard(self) -> None:
@@ -120,7 +126,9 @@ class Draft:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.documents < SHARD:  # too little to go on with
+        if error is not None and self._finished:
+            error.add_note(COMPLETE)
+        if self._finished or self.documents < SHARD:  # too little to go on with
             self.discard()
         elif error is not None:
             error.add_note(f"{self.documents:,} documents are done: add --resume to go on")
@@ -141,9 +149,13 @@ class Draft:
         """What an earlier run wrote down of its complete shards."""
         try:
             state = json.loads((self._draft / _STATE).read_text(encoding="utf-8"))
-            return {"key": str(state["key"]), "rows": [int(count) for count in state["rows"]]}
-        except (OSError, ValueError, KeyError, TypeError):
-            return {"key": self._key, "rows": []}
+            rows = [int(count) for count in state["rows"]]
+            digests = [str(digest) for digest in state["digests"]]
+            if len(rows) == len(digests) and min(rows, default=1) > 0:
+                return {"key": str(state["key"]), "rows": rows, "digests": digests}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return {"key": self._key, "rows": [], "digests": []}
 
     def _begin(self, *, resume: bool, force: bool) -> list[int]:
         """Documents in each shard to go on with, if any; the draft cleared of all else."""
@@ -154,6 +166,7 @@ class Draft:
                 "add --resume to go on with them, or --force to start over"
             )
         rows = self._resume(state) if resume else []
+        self._digests: list[str] = state["digests"][: len(rows)]
         self._clear(keep=len(rows))
         return rows
 
@@ -207,9 +220,8 @@ class Draft:
         (final / "README.txt").write_bytes(text.encode())
         promise = replace(guarantee, files=digests(final))
         (final / "guarantee.json").write_bytes(promise.as_json().encode())
-        for path in final.iterdir():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+        for path in [*final.iterdir(), final]:
+            _sync(path)
 
     def _shuffled(
         self, scratch: Path, source: entropy.Source
@@ -242,18 +254,22 @@ class Draft:
             order = entropy.permutation(source, documents.height)
             yield counts[order], documents[order]
 
-    def _write_shard(self, shard: int, counts: csr_matrix, documents: pl.DataFrame) -> None:
-        """Both files of a shard, each complete when it has its name."""
+    def _write_shard(self, shard: int, counts: csr_matrix, documents: pl.DataFrame) -> str:
+        """Both files of a shard, each complete when it has its name; the digest of both."""
         new = self._draft / "new"
         npz(new, counts, (), 0)
         vectors, rows = self._shard(shard)
-        os.replace(new, vectors)
+        _settle(new, vectors)
         _write_parquet(new, documents)
-        os.replace(new, rows)
+        _settle(new, rows)
+        return _digest(vectors.read_bytes(), rows.read_bytes())
 
     def _read_shard(self, shard: int) -> tuple[csr_matrix, pl.DataFrame]:
         vectors, rows = self._shard(shard)
-        return load_npz(vectors), _read_parquet(rows)
+        raw = [path.read_bytes() for path in (vectors, rows)]
+        if self._digests[shard] != _digest(*raw):
+            raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
+        return load_npz(io.BytesIO(raw[0])), pl.read_parquet(raw[1])
 
     def _shard(self, shard: int) -> tuple[Path, Path]:
         return (
@@ -307,17 +323,15 @@ def _is_release(folder: Path) -> bool:
 
 def _appear(final: Path, folder: Path) -> None:
     """Take the place of the target, or leave an old release there."""
-    if not folder.exists():
-        final.rename(folder)
-        return
-    old = final.with_name(f"{final.name}-old")
-    shutil.rmtree(old, ignore_errors=True)
-    folder.rename(old)
+    old = _aside(final)
     try:
+        if folder.exists():
+            folder.rename(old)
         final.rename(folder)
-    except BaseException:
-        old.rename(folder)
-        raise
+        _sync(folder.absolute().parent)
+    finally:  # whichever step was the last
+        if old.exists() and not folder.exists():
+            old.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -328,6 +342,48 @@ def digests(folder: Path) -> dict[str, str]:
         with path.open("rb") as file:
             found[path.name] = f"sha256:{file_digest(file, 'sha256').hexdigest()}"
     return found
+
+
+def _aside(final: Path) -> Path:
+    """Where an old release is for the moment in which a new one takes its place."""
+    return final.with_name(f"{final.name}-old")
+
+
+def _restored(final: Path, folder: Path) -> bool:
+    """Whether an old release was put back, that a run killed in that moment had moved aside.
+
+    Whatever else such a run left behind is removed.
+    """
+    old = _aside(final)
+    lost = old.is_dir() and not folder.exists()
+    if lost:
+        old.rename(folder)
+    for path in (old, final):
+        shutil.rmtree(path, ignore_errors=True)
+    return lost
+
+
+def _digest(vectors: bytes, documents: bytes) -> str:
+    """The SHA-256 of a shard: what is read again is what was drawn, or refused unread."""
+    return sha256(sha256(vectors).digest() + sha256(documents).digest()).hexdigest()
+
+
+def _settle(new: Path, path: Path) -> None:
+    """Give a file its name once its bytes are on the disk, and have the name there too."""
+    _sync(new)
+    os.replace(new, path)
+    _sync(path.parent)
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no folder
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def row_numbers(first: int, count: int) -> pl.Series:

@@ -23,6 +23,7 @@ from typing import Any
 
 from syntf.analysis import Morphology, check, lemmatize
 from syntf.errors import SyntfError
+from syntf.parallel import undisturbed
 
 Terms = tuple[str, ...]
 
@@ -112,7 +113,9 @@ class SpacyAnalyzer:
         first = list(islice(batches, 2))
         few = len(first) < 2 or multiprocessing.current_process().daemon
         # Fresh processes, not forks of this one: it may have threads.
-        parallel = Parallel(n_jobs=1 if few else -1, backend="loky", return_as="generator")
+        parallel = Parallel(
+            1 if few else -1, backend="loky", return_as="generator", initializer=undisturbed
+        )
         work = (delayed(self._read)(batch) for batch in chain(first, batches))
         return chain.from_iterable(parallel(work))
 

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, said
 from syntf.stages import Advance, Stages, silent
 from syntf.vector_tables import Faults, Table, rounded, table, to_int8, word_number
 from syntf.vector_text import read_text
@@ -64,7 +64,7 @@ def read(path: str | PathLike[str], stages: Stages = silent) -> Table:
                 return _read_binary(every, source, *header)
             return read_text(every, source, header)
     except _DAMAGED as error:
-        raise SyntfError(f"cannot read {source}: {error}") from error
+        raise SyntfError(f"cannot read {source}: {said(error)}") from error
 
 
 def kind(path: str | PathLike[str]) -> Kind:
@@ -74,7 +74,7 @@ def kind(path: str | PathLike[str]) -> Kind:
         with source.open("rb") as file:
             return _kind(next(_pieces(file, lambda size: None), b""), source)
     except _DAMAGED as error:
-        raise SyntfError(f"cannot read {source}: {error}") from error
+        raise SyntfError(f"cannot read {source}: {said(error)}") from error
 
 
 def _existing(path: str | PathLike[str]) -> Path:
@@ -203,6 +203,8 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
                     "save yours with numpy.savez(file, words=words, vectors=vectors)"
                 )
             names, values = arrays["words"], arrays["vectors"]
+            if not (isinstance(names, np.ndarray) and isinstance(values, np.ndarray)):
+                raise SyntfError(f"{source}: 'words' or 'vectors' is no array of NumPy")
     except SyntfError:
         raise
     except (ValueError, KeyError, BadZipFile, EOFError, NotImplementedError) as error:
@@ -211,7 +213,7 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
                 f"{source} holds pickled objects, which are never loaded: save the words as "
                 "strings, numpy.array(words, dtype=str)"
             ) from error
-        raise SyntfError(f"cannot read {source}: {error}") from error
+        raise SyntfError(f"cannot read {source}: {said(error)}") from error
     if names.dtype.kind == "S":
         names = np.char.decode(names, "utf-8", "replace")
     if names.ndim != 1 or names.dtype.kind != "U":

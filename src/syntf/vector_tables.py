@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, quoted
 
 ROWS = 1 << 13
 """Rows rounded at once: a block stays in the processor's cache."""
@@ -69,7 +69,7 @@ class Faults:
                 self.add("without a word", f"{place} is empty")
                 continue
             kind = "zero" if largest[row] == 0 else "not finite"
-            self.add(kind, f"{place}: the vector of {word!r} is {kind}")
+            self.add(kind, f"{place}: the vector of {quoted(word)} is {kind}")
 
     def check(self, source: object) -> None:
         """Refuse the table if anything is wrong with it."""
@@ -114,7 +114,7 @@ def table(
     if again:
         notes.append(
             f"{len(again):,} words come again and were left out, the first vector of each is kept "
-            f"(the first: {words[again[0]]!r}, {place(again[0])})"
+            f"(the first: {quoted(words[again[0]])}, {place(again[0])})"
         )
         words, matrix = list(first), matrix[list(first.values())]
     return Table(words, matrix, notes)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, quoted
 from syntf.vector_tables import Faults, Table, table, to_int8
 
 
@@ -154,13 +154,13 @@ class _Shape:
         word, *values = text.removesuffix(" " if self.ended else "").split(" ")
         if not any(values):
             said = (
-                f"line {number:,} ({word!r}) has no numbers"
+                f"line {number:,} ({quoted(word)}) has no numbers"
                 if word
                 else f"line {number:,} is empty"
             )
             return "without a vector", said
         if len(values) != self.numbers:
-            said = f"line {number:,} ({word!r}) has {len(values)} numbers, {self.wanted}"
+            said = f"line {number:,} ({quoted(word)}) has {len(values)} numbers, {self.wanted}"
             return "of other dimensions", said
         if not word:
             return "without a word", f"line {number:,} has no word"
@@ -169,10 +169,10 @@ class _Shape:
         except ValueError:
             parsed = None
         if parsed is None or any("_" in value for value in values):  # float() takes 1_0
-            said = f"line {number:,} ({word!r}) holds something that is not a number"
+            said = f"line {number:,} ({quoted(word)}) holds something that is not a number"
             return "not a number", said
         if not np.isfinite(parsed).all():
-            return "not finite", f"line {number:,}: the vector of {word!r} is not finite"
+            return "not finite", f"line {number:,}: the vector of {quoted(word)} is not finite"
         if not parsed.any():
-            return "zero", f"line {number:,}: the vector of {word!r} is zero"
+            return "zero", f"line {number:,}: the vector of {quoted(word)} is zero"
         return None

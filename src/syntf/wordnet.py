@@ -10,15 +10,17 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, said
 
 FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
 
 # offset, lexicographer file, type, number of words (hex), each word with an id (hex), pointers
 _SYNSET = re.compile(r"\d{8} \d\d [nvasr] ([0-9a-f]{2}) ((?:\S+ [0-9a-f] )+)\d{3} [^|]*\| ")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand: asleep(p)
 
 
@@ -70,7 +72,7 @@ def places() -> Iterator[Traversable]:
         corpora = folder / "corpora"
         yield corpora / "wordnet"
         archive = corpora / "wordnet.zip"
-        if zipfile.is_zipfile(archive):
+        with suppress(OSError, *_DAMAGED):  # another copy may be whole
             yield zipfile.Path(archive, "wordnet/")
 
 
@@ -99,8 +101,8 @@ def _synsets(source: Traversable) -> Iterator[list[str]]:
         path = source.joinpath(name)
         try:
             text = path.read_bytes().decode("utf-8")
-        except (OSError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
-            raise SyntfError(f"cannot read {path}: {error}") from error
+        except (OSError, *_DAMAGED) as error:
+            raise SyntfError(f"cannot read {path}: {said(error)}") from error
         synsets = 0
         for number, line in enumerate(text.split("\n"), start=1):
             if not line or line.startswith("  "):  # the licence, at the top

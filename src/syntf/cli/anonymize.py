@@ -17,7 +17,7 @@ from syntf import __version__, entropy, presets, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, printable
 from syntf.guarantee import Guarantee
 from syntf.ledger import Ledger, accountable, rounded
 from syntf.ledger_file import Run
@@ -271,7 +271,7 @@ def summarize(
     if corpus.bad:
         console.out.print(f"[yellow]![/] {corpus.bad:,} broken rows were left out:")
         for place in corpus.skipped:
-            console.out.print(f"  {escape(place)}", soft_wrap=True)
+            console.out.print(f"  {escape(printable(place))}", soft_wrap=True)
     for caveat in guarantee.caveats:
         console.out.print(f"[yellow]![/] {escape(caveat)}")
     if not guarantee.private:

@@ -3,7 +3,9 @@
 Those modules are imported when their command runs: `syntf --help` stays instant.
 """
 
+import signal
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.resources import files
@@ -14,7 +16,7 @@ import click
 
 from syntf import __version__
 from syntf.analysis import Morphology
-from syntf.errors import SyntfError, TableError
+from syntf.errors import COMPLETE, SyntfError, TableError, printable
 
 FILE = click.Path(path_type=Path)
 
@@ -742,6 +744,7 @@ def spread(arguments: list[str]) -> list[str]:
 
 def main() -> None:
     """Run the command; every problem a person can mend is one line and exit code 2."""
+    _leave_no_core()
     try:
         code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -753,22 +756,67 @@ def main() -> None:
         code = _fail(str(error), error)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        code = _fail(f"{error.strerror or error}{where}{_nothing_released()}", error)
-    except MemoryError:
-        code = _fail(f"not enough memory{_nothing_released()}")
+        code = _broke_off(f"{error.strerror or error}{where}", error)
+    except MemoryError as error:
+        code = _broke_off("not enough memory", error)
     except (KeyboardInterrupt, click.Abort) as error:
-        _fail(f"interrupted{_nothing_released()}", error.__context__ or error)
+        with suppress(ValueError):  # no more of it while threads end; only the main one may say so
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _broke_off("interrupted", error.__context__ or error)
         code = 130
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        code = _broke_off(_unexpected(error), error)
     sys.exit(code)
 
 
-def _nothing_released() -> str:
+def _leave_no_core() -> None:
+    """A crash writes no image of the memory, which holds the texts."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has none
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _unexpected(error: BaseException) -> str:
+    """What failed and where, without the error's own words: they may quote a text."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if "BrokenExecutor" in kinds:
+        return "a process that was at work died, for want of memory perhaps"
+    if kinds & {"RuntimeError", "ImportError"} and _short_of_memory(str(error)):
+        return "not enough memory"
+    places = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    ours = [frame for frame in places if "syntf" in Path(frame.f_code.co_filename).parts]
+    frame = (ours or places)[-1]
+    where = f"{Path(frame.f_code.co_filename).name}, {frame.f_code.co_name}"
+    return f"a fault of syntf ({type(error).__name__} in {where}): please report it"
+
+
+def _short_of_memory(said: str) -> bool:
+    """Whether the system would give no more to a thread or a library."""
+    return "start new thread" in said or "failed to map segment" in said or "memory" in said
+
+
+def _broke_off(message: str, error: BaseException) -> int:
     """What matters most of a run that broke off, where it was to make a release."""
-    return "; no release was written" if sys.argv[1:2] == ["anonymize"] else ""
+    written = COMPLETE in _notes(error)
+    lacking = "; no release was written" * (sys.argv[1:2] == ["anonymize"] and not written)
+    return _fail(f"{message}{lacking}", error)
 
 
 def _fail(message: str, error: BaseException | None = None) -> int:
     """One line, with what was noted on the error on its way."""
-    notes = getattr(error, "__notes__", [])
-    click.echo(f"syntf: {' '.join('; '.join([message, *notes]).split())}", err=True)
+    notes = _notes(error)
+    line = " ".join("; ".join([message, *notes]).split())
+    click.echo(f"syntf: {printable(line)}", err=True)
     return 2
+
+
+def _notes(error: BaseException | None) -> list[str]:
+    """What was noted on an error on its way, and on one that it interrupted."""
+    notes: list[str] = []
+    while error is not None:
+        notes += [note for note in getattr(error, "__notes__", []) if note not in notes]
+        error = error.__context__
+    return notes

@@ -1,6 +1,5 @@
 """`syntf tune`: parameters for a goal, found on texts with labels, and the command to run."""
 
-import csv
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +15,7 @@ from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.cli.evaluate import HEADING, choose_tagger, comparison, measure
 from syntf.errors import SyntfError
-from syntf.evaluation import folder
+from syntf.evaluation import csv_files, folder
 from syntf.evaluation.corpus import Labelled, labelled
 from syntf.evaluation.experiment import Experiment
 from syntf.evaluation.judge import EVERY, Judge
@@ -189,11 +188,10 @@ def _write(
     path: Path, scores: Scores, confirmed: dict[Candidate, Trial], best: Candidate | None
 ) -> None:
     """``candidates.csv``: all that reached the last rung, and what more runs made of finalists."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        names = ("loss_per_document", "kept", "kept_nb", "kept_svm", "attack", "chosen")
-        lines.writerow([*Candidate._fields, *names])
-        for one in sorted(scores, key=lambda one: (one.document_loss, -scores[one])):
-            trial = confirmed.get(one)
-            more = [trial.utility["nb"], trial.utility["svm"], trial.attack] if trial else [""] * 3
-            lines.writerow([*one, one.document_loss, scores[one], *more, one == best])
+    names = ("loss_per_document", "kept", "kept_nb", "kept_svm", "attack", "chosen")
+    lines = []
+    for one in sorted(scores, key=lambda one: (one.document_loss, -scores[one])):
+        trial = confirmed.get(one)
+        more = [trial.utility["nb"], trial.utility["svm"], trial.attack] if trial else [""] * 3
+        lines.append([*one, one.document_loss, scores[one], *more, one == best])
+    csv_files.write(path, [*Candidate._fields, *names], lines)

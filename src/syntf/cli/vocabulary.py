@@ -8,7 +8,7 @@ from rich.markup import escape
 from syntf import __version__, readers
 from syntf.anonymizer import Settings, reading
 from syntf.cli import console
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, printable
 from syntf.origin import (
     FIRST,
     MORPHOLOGY,
@@ -59,7 +59,8 @@ def show(file: Path) -> None:
         ("terms", f"{len(distinct):,}"),
         ("terms-sha256", terms_digest(distinct)),
     ):
-        console.out.print(f"{escape(f'{key:<15}')} {escape(value)}".rstrip(), soft_wrap=True)
+        line = f"{escape(f'{key:<15}')} {escape(value)}".rstrip()
+        console.out.print(printable(line), soft_wrap=True)
 
 
 def check_target(out: Path, *, force: bool) -> None:

@@ -18,6 +18,7 @@ from syntf.evaluation.judge import PAPER, Finding, Judge
 from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scrubbing import scrub
+from syntf.parallel import undisturbed
 from syntf.stages import Advance, Stages, silent
 
 MOST_DRAWS = 1 << 25
@@ -183,7 +184,9 @@ class Experiment:
 
 def pool_of_processes() -> Parallel:
     """All cores. Nothing is handed over in files: private names and counts stay in memory."""
-    return Parallel(cpu_count(), return_as="generator_unordered", max_nbytes=None)
+    return Parallel(
+        cpu_count(), return_as="generator_unordered", max_nbytes=None, initializer=undisturbed
+    )
 
 
 def _numbered(number: int, work: Callable[..., Any], *given: Any, **named: Any) -> tuple[int, Any]:

@@ -1,15 +1,14 @@
 """What an experiment leaves in its folder: results, scenarios, tables and figures."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from syntf import figures
 from syntf.errors import SyntfError
-from syntf.evaluation import plots, results, tables
+from syntf.evaluation import csv_files, plots, results, tables
 from syntf.evaluation.judge import IN_ORDERS
 from syntf.evaluation.linkage import Linked
 from syntf.evaluation.log import Log
@@ -36,20 +35,15 @@ def write_results(out: Path, log: Log, scenarios: Sequence[Scenario]) -> Results
     """``results.csv`` and ``scenarios.csv``, as far as the log goes."""
     summary = results.summarise(log.scores())
     results.write(out / "results.csv", summary)
-    with (out / "scenarios.csv").open("w", encoding="utf-8", newline="") as file:
-        lines = csv.DictWriter(file, [field.name for field in fields(tables.Scenario)])
-        lines.writeheader()
-        lines.writerows(asdict(one.row) for one in scenarios)
+    head = [field.name for field in fields(tables.Scenario)]
+    csv_files.write(out / "scenarios.csv", head, (astuple(one.row) for one in scenarios))
     return Results(summary)
 
 
 def write_linkage(out: Path, linked: Iterable[Linked]) -> None:
     """``linkage.csv``: a line for each attack; a rate that needs more pairs is empty."""
-    with (out / "linkage.csv").open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(LINKAGE)
-        for one in linked:
-            lines.writerow([one.task, one.pairs, one.method, *astuple(one.found)])
+    lines = ([one.task, one.pairs, one.method, *astuple(one.found)] for one in linked)
+    csv_files.write(out / "linkage.csv", LINKAGE, lines)
 
 
 def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:

@@ -1,13 +1,12 @@
 """The frontier in files: CSV for programs, Markdown for the page that shows it."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
 from syntf.arithmetic import shown
+from syntf.evaluation import csv_files
 from syntf.evaluation.frontier import Point, better
 from syntf.evaluation.paper import ABSOLUTE, LOSS, OPTIMUM, Cell, label
 from syntf.evaluation.results import Results, floor, strongest
@@ -99,20 +98,13 @@ def _attack(results: Results, cell: Cell, data: str, method: str, scenario: str)
 
 def write_points(path: Path, found: Iterable[Point]) -> None:
     """``frontier.csv``: its columns are the fields of a point."""
-    _write(path, [one.name for one in fields(Point)], map(astuple, found))
+    csv_files.write(path, [one.name for one in fields(Point)], map(astuple, found))
 
 
 def write_attacks(path: Path, found: Iterable[Attack]) -> None:
     """``attacks.csv``: the fields of an attack, and its excess over the floor."""
     head = [*(one.name for one in fields(Attack)), "excess"]
-    _write(path, head, ((*astuple(one), one.excess) for one in found))
-
-
-def _write(path: Path, head: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(head)
-        table.writerows(lines)  # None is an empty field
+    csv_files.write(path, head, ((*astuple(one), one.excess) for one in found))
 
 
 def markdown(found: Sequence[Point], attacked: Sequence[Attack]) -> str:

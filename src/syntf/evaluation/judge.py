@@ -136,7 +136,7 @@ class Judge:
 
     def _attack(self, kind: str, texts: Sequence[str]) -> Attack:
         if kind == "writeprints":
-            assert self.tagger is not None, "WritePrints needs a tagger"
+            assert self.tagger is not None, "WritePrints needs a tagger"  # nosec B101
             return attackers.writeprints(self.tagger, list(dict.fromkeys(texts)))
         if kind == "embeddings":
             return attackers.embeddings(WordVectors.embedded(), texts)

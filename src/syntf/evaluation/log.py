@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,8 @@ class Log:
             whole = raw.rfind(b"\n") + 1
             try:
                 lines = [dict(json.loads(line)) for line in raw[:whole].splitlines()]
-            except (ValueError, TypeError):
-                raise SyntfError(f"{path} is not a log of runs: choose another folder") from None
+            except (ValueError, TypeError, RecursionError):
+                raise self._damaged() from None
             if lines and lines[0].get(FIRST) != experiment:
                 raise SyntfError(
                     f"{path.parent} holds runs of another corpus or other parameters: choose "
@@ -54,13 +55,16 @@ class Log:
 
     def done(self, cell: Mapping[str, Any]) -> set[int]:
         """The numbers of the runs of this cell that have ended."""
-        return {run["run"] for run in self._runs if cell.items() <= run.items()}
+        with self._readable():
+            return {run["run"] for run in self._runs if cell.items() <= run.items()}
 
     def found(self, cell: Mapping[str, Any]) -> Iterator[list[Finding]]:
         """What the runs of this cell have found, one list a run."""
         for run in self._runs:
             if cell.items() <= run.items():
-                yield [_finding(one) for one in run["findings"]]
+                with self._readable():
+                    findings = [_finding(one) for one in run["findings"]]
+                yield findings
 
     def runs(self) -> Iterator[Mapping[str, Any]]:
         """All that was written down, run by run."""
@@ -74,11 +78,22 @@ class Log:
 
     def scores(self) -> Iterator[Score]:
         for run in self._runs:
-            rest = {name: value for name, value in run.items() if name != "findings"}
-            for finding in run["findings"]:
-                scored = {**rest, **finding, **finding["quality"]}
-                del scored["quality"]
-                yield Score(**scored)
+            with self._readable():
+                rest = {name: value for name, value in run.items() if name != "findings"}
+                each = [{**rest, **one, **one["quality"]} for one in run["findings"]]
+                scores = [Score(**{k: v for k, v in one.items() if k != "quality"}) for one in each]
+            yield from scores
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Lines that another program wrote are refused, whatever is wrong with them."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise self._damaged() from None
+
+    def _damaged(self) -> SyntfError:
+        return SyntfError(f"{self._path} is not a log of runs: choose another folder")
 
     def _append(self, line: Mapping[str, Any]) -> None:
         with self._path.open("a", encoding="utf-8") as file:

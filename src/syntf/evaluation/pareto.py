@@ -93,7 +93,7 @@ def _finalists(
         x, y, c=attacks, cmap="plasma", vmin=min(ends), vmax=max(ends), edgecolor="white", **style
     )
     figure = axes.get_figure()
-    assert figure is not None
+    assert figure is not None  # nosec B101
     bar = figure.colorbar(drawn, ax=axes, location="bottom", aspect=50, pad=0.04)
     bar.set_label(f"F1 of the strongest attacker, {label(scenario)}")
     for name, level in levels.items():

@@ -5,7 +5,6 @@ the texts over the same score on the texts themselves: β_U of the analyst, β_A
 """
 
 import csv
-import os
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -13,7 +12,8 @@ from statistics import fmean, stdev
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, said
+from syntf.evaluation import csv_files
 from syntf.evaluation.paper import FLOORS, LABELS, Cell
 
 _TEXTS = ("original", "scrubadub", "scrubadub-names")
@@ -131,42 +131,39 @@ def _mean(runs: list[Score]) -> Result:
 
 def write(path: Path, results: Iterable[Result]) -> None:
     """A CSV file of the results, whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(field.name for field in fields(Result))
-            lines.writerows(map(_shown, astuple(result)) for result in results)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+    head = [field.name for field in fields(Result)]
+    csv_files.write(path, head, (map(_shown, astuple(result)) for result in results))
 
 
 def read(path: Path) -> list[Result]:
     """The results that :func:`write` wrote."""
-    with path.open(encoding="utf-8", newline="") as file:
+    columns = fields(Result)
+    results = []
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
         lines = csv.reader(file)
-        columns = fields(Result)
-        if next(lines, None) != [field.name for field in columns]:
-            raise SyntfError(f"{path.name} has not the columns of a file of results")
-        results = []
-        for line in lines:
-            try:
+        try:
+            if next(lines, None) != [field.name for field in columns]:
+                raise SyntfError(f"{path.name} has not the columns of a file of results")
+            for line in lines:
                 pairs = zip(columns, line, strict=True)
                 results.append(Result(**{field.name: _value(field.type, x) for field, x in pairs}))
-            except (ValueError, KeyError) as error:
-                raise SyntfError(f"{path.name}, line {lines.line_num}: {error}") from error
+        except SyntfError:
+            raise
+        except (ValueError, KeyError, OverflowError, csv.Error) as error:
+            raise SyntfError(f"{path.name}, line {lines.line_num}: {said(error)}") from error
     return results
 
 
-def _shown(value: object) -> str:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+def _shown(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def _value(kind: Any, text: str) -> Any:
     kinds = get_args(kind) or (kind,)
     if text == "" and NoneType in kinds:
         return None
+    if str in kinds:
+        return csv_files.meant(text)
     return {"true": True, "false": False}[text] if bool in kinds else kinds[0](text)
 
 

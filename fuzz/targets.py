@@ -1,0 +1,422 @@
+"""What is fuzzed: everything that reads what a person hands in, one function each.
+
+A target takes bytes, writes them where the product would find them, and lets the product read
+them. It ends well, or with a :class:`SyntfError` of one line; anything else is a fault. Where
+texts come out, they are anonymised, and every one must yield exactly n words.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.sparse import csr_matrix, save_npz
+
+from syntf import SynTF, cache, parquet_files, readers, release, wordnet
+from syntf.errors import SyntfError
+from syntf.evaluation.log import Log
+from syntf.evaluation.results import read as read_results
+from syntf.vectors import WordVectors
+from syntf.vocabulary import Vocabulary
+
+WORDS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
+LENGTH = 7
+ENCODINGS = ("utf-8", "utf-16", "utf-32", "latin-1", "cp1252", "utf-7", "gb18030", "shift_jis",
+             "unicode_escape", "idna", "punycode", "ascii")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader, and well-formed inputs to start from."""
+
+    name: str
+    run: Callable[[bytes, Path], None]
+    seeds: Sequence[bytes]
+
+
+def vectors() -> WordVectors:
+    normal = np.random.default_rng(7).normal(size=(len(WORDS), 4))
+    return WordVectors.quantize(list(WORDS), normal)
+
+
+class Words:
+    """A fitted transformer, made when it is first asked for."""
+
+    _made: SynTF | None = None
+
+    @classmethod
+    def drawn(cls, texts: Sequence[Any]) -> None:
+        """Every text yields exactly n words, in the release's form."""
+        if cls._made is None:
+            cls._made = SynTF(length=LENGTH, vectors=vectors(), vocabulary=WORDS, loss=3).fit([])
+        counts = cls._made.transform(texts)
+        assert counts.shape == (len(texts), len(WORDS))
+        assert counts.dtype == np.int32
+        assert counts.nnz == 0 or counts.data.min() > 0
+        assert (np.asarray(counts.sum(axis=1)).ravel() == LENGTH).all()
+
+
+def refused(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """What work returns; None where it refuses its input in one line that says something."""
+    try:
+        return work(*given, **named)
+    except SyntfError as error:
+        said = str(error)
+        assert said
+        assert len(said) < 1000
+        assert "\n" not in said
+        return None
+
+
+def documents(inputs: Sequence[Path], **named: Any) -> None:
+    """Go through a corpus in small batches, as ``anonymize`` does, and draw for all of it."""
+    old, readers.BATCH = readers.BATCH, 3
+    survives, parquet_files.survives = parquet_files.survives, Trials.survives
+    try:
+        for bad_rows in ("stop", "skip"):
+            refused(_batches, inputs, bad_rows=bad_rows, **named)
+    finally:
+        readers.BATCH, parquet_files.survives = old, survives
+
+
+def _batches(inputs: Sequence[Path], **named: Any) -> None:
+    corpus = readers.Corpus(inputs, "text", ["id"], **named)
+    for frame in corpus:
+        found = readers.texts(frame, "text")
+        assert len(found) == frame.height > 0
+        "".join(found).encode()  # no lone surrogate is left
+        release._write_parquet(Path(os.devnull), frame)
+        Words.drawn(found)
+
+
+class Trials:
+    """Tries Parquet files like the product, in one process for many: a dead one is replaced."""
+
+    _process: subprocess.Popen[str] | None = None
+
+    @classmethod
+    def survives(cls, source: Path, batch: int) -> bool:
+        with source.open("rb"):
+            pass
+        if cls._process is None:
+            command = [sys.executable, "-c", parquet_files.TRIAL.replace("__main__", "") + LOOP]
+            pipe, silent = subprocess.PIPE, subprocess.DEVNULL
+            cls._process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=silent, text=True
+            )
+        said = ""
+        with suppress(OSError):
+            print(source, batch, file=cls._process.stdin, flush=True)  # type: ignore[arg-type]
+            said = cls._process.stdout.readline()  # type: ignore[union-attr]
+        if not said:
+            cls.end()
+        return said == "ok\n"
+
+    @classmethod
+    def end(cls) -> None:
+        if cls._process is not None:
+            cls._process.kill()
+            cls._process.communicate()
+            cls._process = None
+
+
+LOOP = """
+for line in sys.stdin:
+    source, batch = line.rsplit(" ", 1)
+    try:
+        gone_through(source, int(batch))
+    except BaseException:
+        print("no", flush=True)
+    else:
+        print("ok", flush=True)
+"""
+
+
+def _corpus(suffix: str) -> Callable[[bytes, Path], None]:
+    def run(raw: bytes, folder: Path) -> None:
+        path = folder / f"input{suffix}"
+        path.write_bytes(raw)
+        documents([path])
+
+    return run
+
+
+def _encoded(raw: bytes, folder: Path) -> None:
+    (folder / "input.csv").write_bytes(raw[1:])
+    documents([folder / "input.csv"], encoding=ENCODINGS[raw[0] % len(ENCODINGS)] if raw else "")
+
+
+def _compressed(raw: bytes, folder: Path) -> None:
+    suffix = (".csv.gz", ".jsonl.bz2", ".tsv.xz")[raw[0] % 3 if raw else 0]
+    _corpus(suffix)(raw[1:], folder)
+
+
+def _many(raw: bytes, folder: Path) -> None:
+    """Files of different formats, one after the other."""
+    paths = []
+    for number, part in enumerate(raw.split(b"\n\n\n")[:4]):
+        suffix = (".csv", ".jsonl", ".tsv")[part[0] % 3 if part else 0]
+        paths.append(folder / f"part{number}{suffix}")
+        paths[-1].write_bytes(part[1:])
+    documents(paths)
+
+
+def _folder(raw: bytes, folder: Path) -> None:
+    """A file for each line, named by what stands before its first colon."""
+    inside = folder / "texts"
+    inside.mkdir()
+    for number, line in enumerate(raw.split(b"\n")[:8]):
+        name, _, body = line.partition(b":")
+        safe = name.replace(b"\0", b"").replace(b"/", b"")[:40] or b"x"
+        path = os.path.join(os.fsencode(inside), b"%d" % number + safe)
+        with open(path, "wb") as file:
+            file.write(body)
+    old, readers.BATCH = readers.BATCH, 3
+    try:
+        for frame in readers.Corpus([inside], "text", ["path"]):
+            Words.drawn(readers.texts(frame, "text"))
+    finally:
+        readers.BATCH = old
+    shutil.rmtree(inside)
+
+
+def _vectors(suffix: str) -> Callable[[bytes, Path], None]:
+    def run(raw: bytes, folder: Path) -> None:
+        path = folder / f"vectors{suffix}"
+        path.write_bytes(raw)
+        made = refused(WordVectors.read, path)
+        if made is not None:
+            assert made.matrix.shape[0] == len(made.words) == len(set(made.words)) > 0
+            assert (np.abs(made.matrix.astype(int)).max(axis=1) == 127).all()
+            made.digest  # noqa: B018
+
+    return run
+
+
+def _vocabulary(raw: bytes, folder: Path) -> None:
+    path = folder / "terms.txt"
+    path.write_bytes(raw)
+    made = refused(Vocabulary.read, path, vectors(), morphology="lemma")
+    if made is not None:
+        assert set(made.outputs) <= {form for word in WORDS for form in _forms(word)}
+
+
+def _forms(word: str) -> set[str]:
+    """The spellings whose lower case is the word."""
+    found = {""}
+    for letter in word:
+        same = {
+            chr(c) for c in (ord(letter), ord(letter.upper()), 0x212A) if chr(c).lower() == letter
+        }
+        found = {start + form for start in found for form in same}
+    return found
+
+
+def _wordnet(raw: bytes, folder: Path) -> None:
+    for name in wordnet.FILES:
+        (folder / name).write_bytes(raw if name == "data.adj" else SYNSET)
+    refused(wordnet.synonyms, WORDS, folder)
+
+
+def _wordnet_zip(raw: bytes, folder: Path) -> None:
+    home = folder / "corpora"
+    home.mkdir(exist_ok=True)
+    (home / "wordnet.zip").write_bytes(raw)
+    old = {name: os.environ.get(name) for name in ("NLTK_DATA", "SYNTF_WORDNET")}
+    os.environ["NLTK_DATA"] = str(folder)
+    os.environ.pop("SYNTF_WORDNET", None)
+    try:
+        for place in wordnet.places():
+            if str(place).startswith(str(folder)) and wordnet._is_wordnet(place):
+                refused(wordnet.synonyms, WORDS, place)
+    finally:
+        for name, value in old.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+def _cached(raw: bytes, folder: Path) -> None:
+    """An entry of the cache, damaged, or forged with its checksum: made anew, or usable."""
+    path = folder / "entry.vectors"
+    forged = raw[:1] == b"f"
+    path.write_bytes(sha256(raw[1:]).digest() + raw[1:] if forged else raw)
+    made = cache._read_vectors(path)
+    assert made is None or len(made.words) == len(made.matrix)
+
+
+def _draft(raw: bytes, folder: Path) -> None:
+    """The draft of an interrupted run: its state, and the shard that the state speaks of."""
+    draft = folder / ".out.partial"
+    shutil.rmtree(draft, ignore_errors=True)
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    draft.mkdir()
+    state, _, rest = raw.partition(b"\n")
+    vectors, _, rows = rest.partition(BETWEEN)
+    (draft / "state.json").write_bytes(state)
+    (draft / "vectors-00000.npz").write_bytes(vectors)
+    (draft / "documents-00000.parquet").write_bytes(rows)
+    refused(_resumed, folder)
+    assert not (folder / "out").exists() or (folder / "out" / "guarantee.json").exists()
+
+
+def _resumed(folder: Path) -> None:
+    with release.Draft(folder / "out", key="k", resume=True) as draft:
+        assert draft.documents == sum(draft.rows) >= 0
+        for shard in range(len(draft.rows)):
+            counts, documents = draft._read_shard(shard)
+            assert counts.shape[0] == documents.height == draft.rows[shard]
+
+
+def _log(raw: bytes, folder: Path) -> None:
+    (folder / "runs.jsonl").write_bytes(raw)
+    log = refused(Log, folder / "runs.jsonl", "e")
+    if log is not None:
+        refused(lambda: list(log.scores()))
+        refused(lambda: log.done({"method": "syntf"}))
+
+
+def _results(raw: bytes, folder: Path) -> None:
+    (folder / "results.csv").write_bytes(raw)
+    refused(read_results, folder / "results.csv")
+
+
+def _transform(raw: bytes, folder: Path) -> None:
+    """Bytes as they are, decoded, and as the characters of their numbers, surrogates included."""
+    wide = "".join(map(chr, np.frombuffer(raw[: len(raw) // 2 * 2], dtype="<u2").tolist()))
+    Words.drawn([raw, raw.decode("utf-8", "surrogateescape"), raw.decode("latin-1"), wide, None])
+
+
+CSV = b'id,text\n1,"a cat, a dog"\n2,"two\nlines of ""music"""\n3,\n4,\xc3\xa9t\xc3\xa9 river\n'
+JSONL = (
+    b'{"id": 1, "text": "a cat"}\n{"id": 2, "text": "music \\ud83d\\ude00 \\u00e9"}\n'
+    b'{"id": 3, "text": null}\n{"id": 4, "text": "train"}\n{"id": 5, "text": "car"}\n'
+)
+MBOX = (
+    b"From a@b Thu Jan  1 00:00:00 2026\nSubject: =?utf-8?q?caf=C3=A9?=\nFrom: a <a@b>\n"
+    b"Date: Thu, 1 Jan 2026 00:00:00 +0000\nid: 1\n\nThe cat.\n\n"
+    b"From c@d Thu Jan  1 00:00:00 2026\nMIME-Version: 1.0\nContent-Type: multipart/mixed; "
+    b'boundary="x"\n\n--x\nContent-Type: text/html; charset=iso-8859-1\nContent-Transfer-Encoding:'
+    b" base64\n\nPGI+ZG9nPC9iPg==\n--x--\n"
+)
+GLOVE = b"cat 0.1 -0.2 0.3\ndog 1 2 3\ncaf\xc3\xa9 -1e-3 0.5 7\n"
+SYNSET = b"00000000 03 s 02 cat 0 dog(p) 1 001 @ 00001740 n 0000 | x  \n"
+BETWEEN = b"\n<between>\n"
+
+
+def _table(frame: pl.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    return file.getvalue()
+
+
+def _parquets() -> list[bytes]:
+    plain = pl.DataFrame({"id": [1, 2, 3, 4], "text": ["a cat", None, "music", "x" * 50]})
+    return [
+        _table(plain),
+        _table(plain.with_columns(pl.col("text").cast(pl.Binary))),
+        _table(plain.with_columns(pl.col("text").cast(pl.Categorical))),
+        _table(pl.DataFrame({"id": [[1]], "text": [{"a": 1}]})),
+    ]
+
+
+def _npz(**arrays: Any) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def _npzs() -> list[bytes]:
+    numbers = np.arange(1.0, 7.0).reshape(2, 3)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, words=np.array(["cat", "dog"]), vectors=numbers)
+    return [
+        _npz(words=np.array(["cat", "dog"]), vectors=numbers),
+        _npz(words=np.array([b"cat", b"dog"]), vectors=numbers.astype(np.int16)),
+        packed.getvalue(),
+    ]
+
+
+def _word2vec() -> bytes:
+    one = np.array([1, 2, 3], dtype="<f4").tobytes()
+    return b"2 3\ncat " + one + b"\ndog " + one + b"\n"
+
+
+def _zips() -> list[bytes]:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("wordnet/", b"")
+        for name in wordnet.FILES:
+            archive.writestr(f"wordnet/{name}", SYNSET)
+    return [file.getvalue()]
+
+
+def _entries() -> list[bytes]:
+    shape = np.array([2, 3], dtype="<i8").tobytes()
+    about = json.dumps({"words": ["cat", "dog"], "notes": []}).encode()
+    kept = shape + bytes(range(1, 7)) + about
+    return [b"f" + kept, sha256(kept).digest() + kept]
+
+
+def _drafts() -> list[bytes]:
+    file = io.BytesIO()
+    save_npz(file, csr_matrix(np.eye(3, 8, dtype=np.int32)))
+    rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
+    shard = file.getvalue(), rows
+    state = {"key": "k", "rows": [3], "digests": [release._digest(*shard)]}
+    return [json.dumps(state).encode() + b"\n" + BETWEEN.join(shard)]
+
+
+def _logs() -> list[bytes]:
+    finding = {"task": "utility", "model": "nb", "scenario": "", "attacker": "",
+               "quality": {"f1": 0.5, "precision": 0.5, "recall": 0.5}}  # fmt: skip
+    run = {"method": "syntf", "epsilon": 4.0, "length": 5, "spelling": 0.3, "morphology": "lemma",
+           "synsets": False, "loss_per_word": 2.0, "run": 0, "tagger": "",
+           "findings": [finding]}  # fmt: skip
+    return [b'{"experiment": "e"}\n' + json.dumps(run).encode() + b"\n"]
+
+
+def _result_files() -> list[bytes]:
+    head = ("method,task,scenario,model,attacker,epsilon,length,spelling,morphology,synsets,"
+            "loss_per_word,runs,f1,f1_std,precision,recall")  # fmt: skip
+    return [f"{head}\nsyntf,utility,,nb,,4.0,5,0.3,lemma,false,2.0,1,0.5,,0.5,0.5\n".encode()]
+
+
+TARGETS = [
+    Target("csv", _corpus(".csv"), [CSV]),
+    Target("tsv", _corpus(".tsv"), [CSV.replace(b",", b"\t")]),
+    Target("jsonl", _corpus(".jsonl"), [JSONL, b'{"id": {"a": [1]}, "text": "x"}\n' + JSONL]),
+    Target("parquet", _corpus(".parquet"), _parquets()),
+    Target("mbox", _corpus(".mbox"), [MBOX]),
+    Target("encodings", _encoded, [bytes([i]) + CSV.decode().encode(name, "replace")
+                                   for i, name in enumerate(ENCODINGS[:8])]),
+    Target("compressed", _compressed,
+           [b"\0" + gzip.compress(CSV), b"\1" + bz2.compress(JSONL), b"\2" + lzma.compress(CSV)]),
+    Target("several files", _many, [b"\0" + CSV + b"\n\n\n\1" + JSONL]),
+    Target("folder", _folder, [b"a.txt:a cat\nb\xff.txt:\xff\xfe\0\n:music"]),
+    Target("vocabulary", _vocabulary,
+           [b"cat\ndog\n", b"# syntf vocabulary\n# morphology: lemma\n# provenance: public\ncat"]),
+    Target("vectors, GloVe", _vectors(".txt"), [GLOVE, gzip.compress(GLOVE)]),
+    Target("vectors, word2vec text", _vectors(".vec"), [b"3 3\n" + GLOVE, b"1 2\ncat 1 2 \n"]),
+    Target("vectors, word2vec binary", _vectors(".bin"), [_word2vec(), gzip.compress(_word2vec())]),
+    Target("vectors, npz", _vectors(".npz"), _npzs()),
+    Target("wordnet", _wordnet, [SYNSET]),
+    Target("wordnet zip", _wordnet_zip, _zips()),
+    Target("cache", _cached, _entries()),
+    Target("draft", _draft, _drafts()),
+    Target("log", _log, _logs()),
+    Target("results", _results, _result_files()),
+    Target("transform", _transform, [b"a cat sat on the train", "été 猫".encode(), b"a " * 500]),
+]  # fmt: skip
