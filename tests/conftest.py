@@ -3,8 +3,8 @@
 import hashlib
 import json
 import os
-import subprocess
 import signal
+import subprocess
 import sys
 from collections import Counter
 
