@@ -70,7 +70,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts (int) or a share of them (float).
     max_size : int, optional
         How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
-        of any other, those whose vectors stand first, as frequent words do. By default 5,000
+        of any other, those whose vectors stand first, as frequent words do. By default 4,000
         of the public vocabulary or of a fitted one, and all of one that is given.
     synsets : bool, default=False
         Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.

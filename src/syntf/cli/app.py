@@ -53,7 +53,7 @@ PARAMETERS = {
         type=int,
         metavar="K",
         help="Replace a word by one of its K nearest, or by any other word, all alike: the "
-        "loss is half of epsilon. [default: 3; the paper grades words by similarity]",
+        "loss is half of epsilon. [default: 1; the paper grades words by similarity]",
     ),
     "length": click.option(
         "--length",

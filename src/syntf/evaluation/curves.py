@@ -37,17 +37,17 @@ class Asked(NamedTuple):
 class Grid(NamedTuple):
     """What is asked for along the curves."""
 
-    losses: Sequence[float] = (4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 12.0)
-    farther: Sequence[float] = (8.0, 12.0, 16.0, 20.0, 25.0, 30.0)
+    losses: Sequence[float] = (5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+    farther: Sequence[float] = (12.0, 20.0, 30.0)
     """Of SanText, which shows nothing where we do."""
-    lengths: Sequence[int] = (25, 50, 100, 150, 200)
-    epsilons: Sequence[float] = (20.0, 30.0, 40.0, 47.5, 55.0)
+    lengths: Sequence[int] = (50, 100, 150, 200)
+    epsilons: Sequence[float] = (30.0, 40.0, 47.5, 55.0)
     """Of the paper's mechanism."""
-    nominal: Sequence[float] = (1.0, 3.0, 10.0)
+    nominal: Sequence[float] = (1.0, 10.0)
     """Of CusText, whose loss is infinite at each."""
     least: Sequence[float] = (7.0, 7.5, 8.0)
     """Losses of many words: the least a word that still serves."""
-    fewest: Sequence[int] = (30, 40, 47, 60)
+    fewest: Sequence[int] = (30, 47, 60)
     """Lengths of sure words: the least a document that still serves."""
 
 
@@ -98,13 +98,13 @@ def curves(
         ours += [
             *_sized("accurate", one, outputs, grid),
             Curve("accurate", replace(one, **MANY), [Asked("loss", loss) for loss in grid.least]),
-            Curve("accurate", one, _lengths(grid.lengths, one)),
             Curve("accurate", replace(one, **SURE), [Asked("length", n) for n in grid.fewest]),
         ]
     return [
         Curve("default", default, _lengths(grid.lengths, default)),
+        Curve("accurate", accurate, _lengths(grid.lengths, accurate)),
         *ours,
-        Curve("paper", paper, [*epsilons, *_lengths(grid.lengths, paper)]),
+        Curve("paper", paper, epsilons),
         Curve("santext", accurate, [Asked("loss", loss) for loss in grid.farther]),
         *_sized("k-rr", accurate, outputs, grid),
         Curve("custext", accurate, [Asked("epsilon", epsilon) for epsilon in grid.nominal]),
