@@ -589,7 +589,7 @@ for line in sys.stdin:
 """
 
 
-def test_of_many_that_race_for_the_last_of_a_budget_one_wins(tmp_path):
+def test_of_many_that_race_for_the_last_of_a_budget_one_wins(tmp_path, trust):
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", RACE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -606,6 +606,7 @@ def test_of_many_that_race_for_the_last_of_a_budget_one_wins(tmp_path):
             found = sorted(worker.stdout.readline().strip() for worker in workers)
             assert found == ["lost", "lost", "lost", "won"]
             assert [run.documents for run in Ledger(path).verify().runs] == [2]
+            trust["races for the last of a budget, one winner each"] += 1
     finally:
         for worker in workers:
             worker.communicate()
