@@ -29,6 +29,7 @@ from syntf.evaluation.classifiers import analyst, measured
 from syntf.evaluation.corpus import Labelled
 from syntf.evaluation.judge import Judge
 from syntf.evaluation.newsgroups import newsgroups
+from syntf.evaluation.paper import FLOORS
 from syntf.evaluation.scenarios import scenarios
 from syntf.topicality import names
 from syntf.vectors import WordVectors
@@ -57,6 +58,8 @@ def ideas(seen: Sequence[str]) -> Iterator[Idea]:
 
     yield idea("accurate, as it is")
     yield Idea("default", presets.settings())
+    for loss in (7.0, 6.0, 5.0):
+        yield Idea(f"default, ℓ = {loss:g}", presets.settings(loss=loss))
     yield idea("independent draws", draws="independent")
     yield idea("θ by tf", weights="tf")
     yield idea("θ by tf-idf, public", weights="tfidf")
@@ -160,6 +163,8 @@ def main() -> None:
     corpus = by_date(chosen.data_home)
     (suspects,) = (one for one in scenarios(corpus)[0] if one.name == "top10-any")
     judge = Judge.of(corpus, [suspects], None)
+    floor = max(one.quality.f1 for one in judge.texts(corpus.texts, [FLOORS[0]]) if one.scenario)
+    print(f"Whoever knows the topic alone reaches {floor:.3f}.\n")
     read: dict[tuple[Any, ...], Documents] = {}
     print("| idea | n·ℓ | naive Bayes | less ½ | attacker |\n|---|---|---|---|---|")
     for idea in ideas(corpus.seen):
