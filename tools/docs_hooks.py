@@ -22,7 +22,9 @@ ROLE = re.compile(r":(?:mod|class|func|meth|attr):<code>~?([^<]*)</code>")
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """A folder in the navigation is all its pages; what is expected may be missing."""
-    missing = {name for name in config.extra["expected_pages"] if not (ROOT / "docs" / name).exists()}
+    missing = {
+        name for name in config.extra["expected_pages"] if not (ROOT / "docs" / name).exists()
+    }
     config.nav = _listed(config.nav, missing)
     return config
 
