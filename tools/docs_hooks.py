@@ -16,7 +16,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
-LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?(?: +\"[^\"]*\")?\))")
+LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s#:]+)((?:#[^)\s]*)?(?: +\"[^\"]*\")?\))")
+FILE = re.compile(r"[\w/-]+\.(?:md|ipynb)")
+TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 ROLE = re.compile(r":(?:mod|class|func|meth|attr):<code>~?([^<]*)</code>")
 
 
@@ -43,7 +45,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links by where the files are become links by where the pages stand."""
+    """Links by where the files are become links by where the pages stand.
+
+    One that shows the name of a file, as is usual on a code host, shows the title of the page.
+    """
     places: dict[str, str] = config.extra["root_pages"]
     stood = {place: source for source, place in places.items()}
     here = page.file.src_uri
@@ -52,9 +57,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     def moved(found: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), found[2]))
         place = placed(target, places)
-        if place is None or files.get_file_from_path(place) is None:
+        page = None if place is None else files.get_file_from_path(place)
+        if place is None or page is None:
             return found[0]
-        return found[1] + posixpath.relpath(place, posixpath.dirname(here) or ".") + found[3]
+        title = TITLE.search(page.content_string) if FILE.fullmatch(found[1]) else None
+        shown = title[1] if title else found[1]
+        return f"[{shown}]({posixpath.relpath(place, posixpath.dirname(here) or '.')}{found[3]}"
 
     return LINK.sub(moved, markdown)
 
