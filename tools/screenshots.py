@@ -63,7 +63,7 @@ def terminal(name: str, commands: list[str], work: Path, images: Path) -> None:
         if done.returncode:
             sys.exit(f"{command} failed: {done.stderr.strip()}")
         console.print(Text.from_ansi(done.stdout.rstrip("\n")))
-    svg = console.export_svg(theme=SVG_EXPORT_THEME, code_format=SVG, unique_id=name)
+    svg = console.export_svg(title=" ", theme=SVG_EXPORT_THEME, code_format=SVG, unique_id=name)
     (images / f"{name}.svg").write_text(
         "\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8"
     )
