@@ -79,6 +79,18 @@ def test_the_examples_of_the_tools():
     assert doctest.testmod(notebook_page) == (0, 1)
 
 
+def test_the_strangers_path_is_the_scripts_and_takes_less_than_five_minutes():
+    page = (ROOT / "docs" / "strangers-path.md").read_text(encoding="utf-8")
+    script = (ROOT / "tools" / "strangers_path.sh").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert [row[0] for row in rows] == re.findall(r'^step "(.+?)" ', script, re.MULTILINE)
+    for column in (1, 2):
+        total = sum(float(row[column]) for row in rows)
+        last = re.search(r"^\| \*\*together\*\* \| (.+) \| (.+) \|$", page, re.MULTILINE)
+        assert float(last[column]) == pytest.approx(total, abs=1)
+        assert total < 300
+
+
 GOOD = (
     '<p id="here">x</p><a href="other.html#there">o</a><img src="a%20b.png"><a href="#here">h</a>'
 )
