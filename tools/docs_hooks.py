@@ -16,7 +16,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parent.parent
-LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\s#:]+)((?:#[^)\s]*)?(?: +\"[^\"]*\")?\))")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#:]+)((?:#[^)\s]*)?(?: +\"[^\"]*\")?\))")
 FILE = re.compile(r"[\w/-]+\.(?:md|ipynb)")
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 ROLE = re.compile(r":(?:mod|class|func|meth|attr):<code>~?([^<]*)</code>")
