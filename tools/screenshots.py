@@ -21,7 +21,7 @@ from rich.text import Text
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 COLUMNS = 88
-SYNTF = str(Path(sys.executable).parent / "syntf")
+SYNTF = [sys.executable, "-m", "syntf"]
 SESSIONS = {
     "terminal": [
         "syntf example",
@@ -58,7 +58,7 @@ def terminal(name: str, commands: list[str], work: Path, images: Path) -> None:
     for number, command in enumerate(commands):
         console.print(Text("\n" * (number > 0) + "$ " + command, style="bold"), soft_wrap=False)
         done = subprocess.run(
-            [SYNTF, *command.split()[1:]], cwd=work, env=env, capture_output=True, text=True
+            [*SYNTF, *command.split()[1:]], cwd=work, env=env, capture_output=True, text=True
         )
         if done.returncode:
             sys.exit(f"{command} failed: {done.stderr.strip()}")
@@ -85,8 +85,8 @@ def photograph(address: str, picture: Path, size: tuple[int, int], *, dark: bool
 
 def page(images: Path) -> None:
     """The page of `syntf serve`, in both themes and as a phone shows it."""
-    command = [SYNTF, "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as on:
+    command = [*SYNTF, "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as on:
         assert on.stdout is not None
         try:
             said = next((line for line in on.stdout if "http://" in line), "")
@@ -120,7 +120,7 @@ def main(images: Path) -> None:
                 photograph(report.as_uri(), images / f"{name}-dark.png", (1100, 1500), dark=True)
             else:
                 print(f"no {name}: syntf wrote no {kind}/report.html")
-    known = subprocess.run([SYNTF, "serve", "--help"], capture_output=True)
+    known = subprocess.run([*SYNTF, "serve", "--help"], capture_output=True)
     if known.returncode == 0:
         page(images)
     else:
