@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py src/syntf/_kernels.c
 
-.PHONY: demo test lint fuzz audit lock wheel bench data clean
+.PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench data clean
 
 demo: $(VENV)/installed
 	@rm -rf demo && mkdir demo
@@ -39,6 +39,18 @@ lock:
 	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --quiet \
 	  --output-file requirements-dev.lock
 
+# The site, into build/site; a broken link, an anchor or a page without a place fails it.
+docs: $(VENV)/documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	$(BIN)/python tools/check_site.py build/site
+
+# What the tutorial shows and the pictures of the docs, made again.
+tutorial: $(VENV)/documented
+	$(BIN)/python tools/run_tutorial.py
+
+pictures: $(VENV)/documented
+	$(BIN)/python tools/screenshots.py
+
 wheel: $(VENV)/tested
 	$(BIN)/python -m build --wheel
 
@@ -65,4 +77,8 @@ $(VENV)/installed: $(VENV)/created $(SOURCES)
 
 $(VENV)/tested: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+$(VENV)/documented: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[docs,evaluate]'
 	@touch $@
