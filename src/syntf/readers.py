@@ -31,10 +31,13 @@ from typing import IO, Any, Literal
 
 import polars as pl
 
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, suggestion
 
 BATCH = 1 << 15
 """Documents in a batch."""
+
+COLUMNS_NAMED = 20
+"""Columns that are listed where one is missing."""
 
 STDIN = "-"
 BadRows = Literal["stop", "skip"]
@@ -276,8 +279,11 @@ def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """Refuse columns that are not there, and name those that are."""
     for column in columns:
         if column not in frame.columns:
-            there = ", ".join(shorten(name, 30) for name in frame.columns)
-            raise SyntfError(f"no column {column!r}; the columns are: {there}")
+            there = ", ".join(shorten(name, 30) for name in frame.columns[:COLUMNS_NAMED])
+            if len(frame.columns) > COLUMNS_NAMED:
+                there += f" and {len(frame.columns) - COLUMNS_NAMED} more"
+            meant = suggestion(column, frame.columns)
+            raise SyntfError(f"no column {column!r}; the columns are: {there}{meant}")
 
 
 def _expand(inputs: Sequence[str | Path]) -> list[Path]:

@@ -10,27 +10,34 @@ from importlib import import_module
 import click
 
 from syntf import __version__
-from syntf.errors import SyntfError, TableError
+from syntf.cli import exits
 
-COMMANDS = (
-    "anonymize",
-    "verify",
-    "explain",
-    "bounds",
-    "audit",
-    "evaluate",
-    "tune",
-    "reproduce",
-    "frontier",
-    "example",
-    "coverage",
-    "vocabulary",
-    "cache",
-    "ledger",
+COMMANDS = {
+    "Make a release": ("init", "example", "anonymize", "vocabulary", "ledger"),
+    "Understand it": ("explain", "bounds", "coverage"),
+    "Check it": ("verify", "audit"),
+    "Measure what it keeps": ("evaluate", "tune", "reproduce", "frontier"),
+    "Around it": ("cache", "completion"),
+}
+"""The modules, in the order and under the headings of the help."""
+
+
+class Sections(click.Group):
+    """A group whose help lists its commands under headings."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, names in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(f"{name:<10}", self.commands[name].get_short_help_str(100)) for name in names]
+                )
+
+
+@click.group(
+    cls=Sections,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+    epilog=exits.epilog(),
 )
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88})
 @click.version_option(__version__, message="syntf %(version)s")
 def app() -> None:
     """Turn texts into synthetic term-frequency vectors with a privacy guarantee.
@@ -43,7 +50,7 @@ def app() -> None:
     """
 
 
-for name in COMMANDS:
+for name in (name for names in COMMANDS.values() for name in names):
     app.add_command(import_module(f"syntf.cli.commands.{name}").command)
 
 
@@ -53,11 +60,12 @@ def spread(arguments: list[str]) -> list[str]:
     >>> spread(["anonymize", "mails.csv", "--keep", "topic", "year", "--shuffle"])
     ['anonymize', 'mails.csv', '--keep', 'topic', '--keep', 'year', '--shuffle']
     """
-    if arguments[:1] != ["anonymize"] or arguments[1:2] == [] or arguments[1].startswith("-"):
+    inputs = {"anonymize": 1, "init": 0}.get(arguments[0] if arguments else "")
+    if inputs is None or any(argument.startswith("-") for argument in arguments[1 : 1 + inputs]):
         return arguments
-    result = arguments[:2]
+    result = arguments[: 1 + inputs]
     keeping = 0  # columns taken since --keep
-    for argument in arguments[2:]:
+    for argument in arguments[1 + inputs :]:
         if argument.startswith("-"):
             keeping = int(argument == "--keep")
         elif keeping:
@@ -68,34 +76,12 @@ def spread(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the command; every problem a person can mend is one line and exit code 2."""
+    """Run the command; whatever stops it is one line and an exit code."""
     try:
-        code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        code = 2
-    except click.ClickException as error:
-        code = _fail(error.format_message())
-    except (SyntfError, TableError) as error:
-        code = _fail(str(error), error)
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        code = _fail(f"{error.strerror or error}{where}{_nothing_released()}", error)
-    except MemoryError:
-        code = _fail(f"not enough memory{_nothing_released()}")
-    except (KeyboardInterrupt, click.Abort) as error:
-        _fail(f"interrupted{_nothing_released()}", error.__context__ or error)
-        code = 130
-    sys.exit(code)
-
-
-def _nothing_released() -> str:
-    """What matters most of a run that broke off, where it was to make a release."""
-    return "; no release was written" if sys.argv[1:2] == ["anonymize"] else ""
-
-
-def _fail(message: str, error: BaseException | None = None) -> int:
-    """One line, with what was noted on the error on its way."""
-    notes = getattr(error, "__notes__", [])
-    click.echo(f"syntf: {' '.join('; '.join([message, *notes]).split())}", err=True)
-    return 2
+        code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or exits.Exit.DONE
+    except SystemExit:  # of completion, which is no command
+        raise
+    except BaseException as error:
+        code = exits.of(error)
+    exits.closed()
+    sys.exit(int(code))

@@ -1,10 +1,13 @@
 """What the commands share: a console for results, progress on the error stream."""
 
 import io
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
+import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -23,7 +26,20 @@ for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")  # ε and █ on a terminal that lacks them
 
-out = Console(highlight=False, emoji=False)
+
+class Output(Console):
+    """A console that leaves the end of a command to :mod:`syntf.cli.exits`."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+out = Output(highlight=False, emoji=False)
+
+
+def emit(record: Mapping[str, Any]) -> None:
+    """One JSON object on standard output, in letters that any terminal has."""
+    click.echo(json.dumps(record, indent=2, allow_nan=False))
 
 
 class RateColumn(ProgressColumn):

@@ -20,6 +20,11 @@ def count_or_share(value: str) -> float:
     raise click.BadParameter(f"{value!r} is neither a count nor a share")
 
 
+text = click.option("--text", default="text", show_default=True, help="The column with the texts.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+no_progress = click.option("--quiet", "-q", is_flag=True, help="Show the result alone.")
+
 PARAMETERS = {
     "preset": click.option(
         "--preset",
@@ -79,8 +84,7 @@ PARAMETERS = {
         help="A public vocabulary, one term a line. Default: the embedded one.",
     ),
     "synsets": click.option(
-        "--synsets",
-        is_flag=True,
+        "--synsets/--no-synsets",
         help="Extend the vocabulary by synonyms from WordNet (must be installed).",
     ),
     "vectors": click.option(
@@ -116,7 +120,7 @@ PARAMETERS = {
     "weights": click.option(
         "--weights",
         type=click.Choice(["tf", "tfidf", "topical"]),
-        help="How a document's terms are weighed. [default: topical]",
+        help="How a document's terms are weighed. [default: tf]",
     ),
     "draws": click.option(
         "--draws",
@@ -132,74 +136,67 @@ PARAMETERS = {
         help="For tfidf: from public frequencies, or fitted on these texts (marked).",
     ),
     "numbers": click.option(
-        "--keep-numbers", "numbers", is_flag=True, help="Do not leave out numbers."
+        "--keep-numbers/--no-keep-numbers", "numbers", help="Do not leave out numbers."
     ),
 }
 
 
-def parameters(*names: str) -> Callable[[Any], Any]:
-    """The options of these parameters, listed in this order."""
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, listed in this order."""
 
     def decorate(command: Any) -> Any:
-        for name in reversed(names):
-            command = PARAMETERS[name](command)
+        for option in reversed(decorators):
+            command = option(command)
         return command
 
     return decorate
 
 
-def corpus_options(command: Any) -> Any:
-    """Where a file has its texts, labels and authors, and which texts are for testing."""
-    for option in reversed(
-        (
-            click.option(
-                "--text", default="text", show_default=True, help="The column with the texts."
-            ),
-            click.option(
-                "--label", metavar="COLUMN", help="The column with what an analyst wants to tell."
-            ),
-            click.option("--author", metavar="COLUMN", help="The column with who wrote the text."),
-            click.option("--split", metavar="COLUMN", help="A column that says train or test."),
-            click.option(
-                "--test-share",
-                type=float,
-                default=0.4,
-                show_default=True,
-                help="Without --split: the share of texts to test on, drawn once and for all.",
-            ),
-            click.option(
-                "--min-test",
-                type=click.IntRange(min=1),
-                default=5,
-                show_default=True,
-                help="Test texts that a suspect author must have.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+def parameters(*names: str) -> Callable[[Any], Any]:
+    """The options of these parameters, listed in this order."""
+    return options(*(PARAMETERS[name] for name in names))
 
 
-def evaluation_options(command: Any) -> Any:
-    """What every command that evaluates can be told."""
-    for option in reversed(
-        (
-            click.option(
-                "--runs",
-                type=click.IntRange(min=1),
-                default=10,
-                show_default=True,
-                help="Times that texts are anonymised and evaluated.",
-            ),
-            click.option(
-                "--tagger",
-                metavar="spacy:MODEL|pattern",
-                help="What tags parts of speech for the attacker. [default: spaCy's small "
-                "English model if installed, or else pattern]",
-            ),
-            click.option("--force", is_flag=True, help="Start anew in a folder with results."),
-            click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors."),
-        )
-    ):
-        command = option(command)
-    return command
+corpus_options = options(
+    text,
+    click.option(
+        "--label", metavar="COLUMN", help="The column with what an analyst wants to tell."
+    ),
+    click.option("--author", metavar="COLUMN", help="The column with who wrote the text."),
+    click.option("--split", metavar="COLUMN", help="A column that says train or test."),
+    click.option(
+        "--test-share",
+        type=float,
+        default=0.4,
+        show_default=True,
+        help="Without --split: the share of texts to test on, drawn once and for all.",
+    ),
+    click.option(
+        "--min-test",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="Test texts that a suspect author must have.",
+    ),
+)
+"""Where a file has its texts, labels and authors, and which texts are for testing."""
+
+evaluation_options = options(
+    click.option(
+        "--runs",
+        type=click.IntRange(min=1),
+        default=10,
+        show_default=True,
+        help="Times that texts are anonymised and evaluated.",
+    ),
+    click.option(
+        "--tagger",
+        metavar="spacy:MODEL|pattern",
+        help="What tags parts of speech for the attacker. [default: spaCy's small "
+        "English model if installed, or else pattern]",
+    ),
+    click.option("--force", is_flag=True, help="Start anew in a folder with results."),
+    as_json,
+    quiet,
+)
+"""What every command that evaluates can be told."""

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -49,7 +50,12 @@ def write_linkage(out: Path, linked: Iterable[Linked]) -> None:
         lines = csv.writer(file)
         lines.writerow(LINKAGE)
         for one in linked:
-            lines.writerow([one.task, one.pairs, one.method, *astuple(one.found)])
+            lines.writerow(linkage_row(one).values())
+
+
+def linkage_row(one: Linked) -> dict[str, Any]:
+    """A line of ``linkage.csv``, by its columns."""
+    return dict(zip(LINKAGE, [one.task, one.pairs, one.method, *astuple(one.found)], strict=True))
 
 
 def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:

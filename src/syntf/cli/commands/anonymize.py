@@ -5,12 +5,13 @@ from typing import Any
 
 import click
 
-from syntf.cli.options import FILE, parameters
+from syntf.cli.configured import Configured
+from syntf.cli.options import FILE, as_json, parameters, quiet, text
 
 
-@click.command("anonymize")
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@click.command("anonymize", short_help="Make a release from texts.", cls=Configured)
+@click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
+@text
 @click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the release goes.")
 @click.option("--id", metavar="COLUMN", help="A column that names the documents; released as is.")
 @click.option(
@@ -19,7 +20,7 @@ from syntf.cli.options import FILE, parameters
     metavar="COLUMN ...",
     help="Columns to release as they are, outside the guarantee.",
 )
-@click.option("--shuffle", is_flag=True, help="Release the documents in a random order.")
+@click.option("--shuffle/--no-shuffle", help="Release the documents in a random order.")
 @click.option(
     "--format",
     type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text"]),
@@ -44,8 +45,7 @@ from syntf.cli.options import FILE, parameters
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @parameters("analyzer", "vocabulary")
 @click.option(
-    "--fit-vocabulary",
-    is_flag=True,
+    "--fit-vocabulary/--no-fit-vocabulary",
     help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
 )
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors")
@@ -64,7 +64,8 @@ from syntf.cli.options import FILE, parameters
 )
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
 @click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@as_json
+@quiet
 @click.option(
     "--insecure-seed",
     "seed",
@@ -87,6 +88,6 @@ def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     from syntf.cli import anonymize
 
     files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "ledger", "author", "resume", "force", "quiet", "seed")  # fmt: skip
+             "ledger", "author", "resume", "force", "quiet", "as_json", "seed")  # fmt: skip
     own = {name: options.pop(name) for name in files}
     anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)

@@ -4,10 +4,13 @@ from typing import Any
 
 import click
 
-from syntf.cli.options import parameters
+from syntf.cli.configured import Configured
+from syntf.cli.options import as_json, no_progress, parameters
 
 
-@click.command("audit")
+@click.command(
+    "audit", short_help="Try to break the guarantee of the program installed here.", cls=Configured
+)
 @click.option("--quick", is_flag=True, help="A sample of rows and fewer draws: seconds.")
 @click.option(
     "--samples",
@@ -15,12 +18,13 @@ from syntf.cli.options import parameters
     metavar="N",
     help="Words drawn from a row where draws are counted. [default: 2000000; 100000 if quick]",
 )
-@click.option("--json", "as_json", is_flag=True, help="The findings for programs.")
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @parameters(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
-def command(quick: bool, samples: int | None, as_json: bool, **chosen: Any) -> int:
+@as_json
+@no_progress
+def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **chosen: Any) -> int:
     """Examine the program installed here: is what it promises true of what it draws?
 
     Takes the parameters of syntf anonymize, needs no texts, and tries to break the guarantee
@@ -33,4 +37,5 @@ def command(quick: bool, samples: int | None, as_json: bool, **chosen: Any) -> i
     """
     from syntf.cli import anonymize, audit
 
-    return audit.run(anonymize.settings(**chosen), samples, quick=quick, as_json=as_json)
+    settings = anonymize.settings(**chosen)
+    return audit.run(settings, samples, quick=quick, as_json=as_json, quiet=quiet)

@@ -5,10 +5,13 @@ from typing import Any
 
 import click
 
-from syntf.cli.options import FILE, parameters
+from syntf.cli.configured import Configured
+from syntf.cli.options import FILE, as_json, no_progress, parameters
 
 
-@click.command("bounds")
+@click.command(
+    "bounds", short_help="What parameters cost: per word, document and author.", cls=Configured
+)
 @parameters("preset", "loss", "epsilon", "neighbours", "length")
 @click.option(
     "--documents",
@@ -32,17 +35,24 @@ from syntf.cli.options import FILE, parameters
 )
 @parameters("spelling", "morphology", "vocabulary", "max_size", "synsets", "vectors")
 @click.option("--figures", type=FILE, metavar="DIR", help="Draw the bounds there, as PNG and SVG.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@as_json
+@no_progress
 def command(
     documents: int,
     figures: Path | None,
     delta: float | None,
     device: str,
     as_json: bool,
+    quiet: bool,
     **chosen: Any,
 ) -> None:
-    """The privacy losses for given parameters: per word, document and author."""
+    """The privacy losses for given parameters: per word, document and author.
+
+    \b
+    Example:
+      syntf bounds --loss 7 --length 60
+    """
     from syntf.cli import anonymize, bounds
 
     settings = anonymize.settings(**chosen)
-    bounds.run(settings, documents, figures, delta, device, as_json=as_json)
+    bounds.run(settings, documents, figures, delta, device, as_json=as_json, quiet=quiet)

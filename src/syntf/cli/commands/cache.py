@@ -2,23 +2,37 @@
 
 import click
 
+from syntf.cli.options import as_json, quiet
 
-@click.group("cache")
+
+@click.group("cache", short_help="What is remembered between runs: path, clear.")
 def command() -> None:
     """Measurements, neighbours and word vectors remembered between runs."""
 
 
 @command.command()
-def path() -> None:
+@as_json
+def path(as_json: bool) -> None:
     """Show where they are kept."""
     from syntf import cache
+    from syntf.cli import console
 
-    click.echo(cache.folder())
+    if as_json:
+        console.emit({"path": str(cache.folder())})
+    else:
+        click.echo(cache.folder())
 
 
 @command.command()
-def clear() -> None:
+@as_json
+@quiet
+def clear(as_json: bool, quiet: bool) -> None:
     """Forget all of them; they are made again when needed."""
     from syntf import cache
+    from syntf.cli import console
 
-    click.echo(f"Forgot {cache.clear()} measurements, tables of neighbours and of vectors.")
+    forgotten = cache.clear()
+    if as_json:
+        console.emit({"forgotten": forgotten})
+    elif not quiet:
+        click.echo(f"Forgot {forgotten} measurements, tables of neighbours and of vectors.")

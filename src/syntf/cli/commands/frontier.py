@@ -5,10 +5,15 @@ from typing import Any
 
 import click
 
+from syntf.cli.configured import Configured
 from syntf.cli.options import FILE, evaluation_options
 
 
-@click.command("frontier")
+@click.command(
+    "frontier",
+    short_help="Utility against loss: ours, the paper's, other systems'.",
+    cls=Configured,
+)
 @click.option(
     "--data-home",
     type=FILE,

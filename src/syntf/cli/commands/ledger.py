@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from syntf.cli.options import FILE
+from syntf.cli.options import FILE, as_json, quiet
 
 
-@click.group("ledger")
+@click.group("ledger", short_help="Budgets over all releases: create, show, verify.")
 def command() -> None:
     """Budgets over all releases: what every document and author may lose in sum."""
 
@@ -21,7 +21,11 @@ def command() -> None:
     metavar="LOSS",
     help="The most that an author may lose: the losses of all their documents.",
 )
-def create_ledger(file: Path, budget: float | None, author_budget: float | None) -> None:
+@as_json
+@quiet
+def create_ledger(
+    file: Path, budget: float | None, author_budget: float | None, as_json: bool, quiet: bool
+) -> None:
     """Make a ledger for syntf anonymize --ledger. Its budgets are fixed for good.
 
     \b
@@ -31,12 +35,12 @@ def create_ledger(file: Path, budget: float | None, author_budget: float | None)
     """
     from syntf.cli import ledger
 
-    ledger.create(file, budget, author_budget)
+    ledger.create(file, budget, author_budget, as_json=as_json, quiet=quiet)
 
 
 @command.command("show")
 @click.argument("file", type=FILE)
-@click.option("--json", "as_json", is_flag=True, help="For programs, with all runs.")
+@as_json
 def show_ledger(file: Path, as_json: bool) -> None:
     """What was spent, and what the most charged document and author have left."""
     from syntf.cli import ledger
@@ -52,8 +56,10 @@ def show_ledger(file: Path, as_json: bool) -> None:
     help="The head after an earlier run, kept elsewhere: must be in the chain, or else the file "
     "was set back.",
 )
-def verify_ledger(file: Path, head: str | None) -> None:
+@as_json
+@quiet
+def verify_ledger(file: Path, head: str | None, as_json: bool, quiet: bool) -> None:
     """Recompute every hash and sum of a ledger; say what is wrong, if anything is."""
     from syntf.cli import ledger
 
-    ledger.verify(file, head)
+    ledger.verify(file, head, as_json=as_json, quiet=quiet)

@@ -5,10 +5,13 @@ from typing import Any
 
 import click
 
+from syntf.cli.configured import Configured
 from syntf.cli.options import FILE, evaluation_options, parameters
 
 
-@click.command("reproduce")
+@click.command(
+    "reproduce", short_help="The paper's evaluation, our numbers beside its own.", cls=Configured
+)
 @click.option(
     "--data-home",
     type=FILE,

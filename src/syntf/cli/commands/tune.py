@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
+from syntf.cli.configured import Configured
 from syntf.cli.options import FILE, corpus_options, evaluation_options, parameters
 
 
-@click.command("tune")
+@click.command("tune", short_help="Find parameters for your texts.", cls=Configured)
 @click.argument("input", type=FILE, metavar="FILE")
 @corpus_options
 @click.option(
@@ -67,6 +68,6 @@ def command(input: Path, out: Path, **options: Any) -> None:
 
     names = ("text", "label", "author", "target_utility", "max_loss", "max_loss_per_word",
              "stand_in", "data_home", "split", "test_share", "min_test", "runs", "tagger",
-             "force", "quiet")  # fmt: skip
+             "force", "as_json", "quiet")  # fmt: skip
     own = {name: options.pop(name) for name in names}
     tune.run(input, out, settings=anonymize.settings(**options), **own)

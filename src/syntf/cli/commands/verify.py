@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from syntf.cli.options import FILE
+from syntf.cli.options import FILE, as_json, no_progress
 
 
-@click.command("verify")
+@click.command("verify", short_help="Check a release that you received.")
 @click.argument("folder", type=FILE, metavar="DIR")
 @click.option(
     "--vectors",
@@ -15,8 +15,8 @@ from syntf.cli.options import FILE
     metavar="FILE",
     help="The word vectors of a release that was not made with the embedded ones.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@as_json
+@no_progress
 def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> int:
     """Check a release that you received: its files, its table, its loss.
 

@@ -5,21 +5,32 @@ from typing import Any
 
 import click
 
-from syntf.cli.options import FILE, parameters
+from syntf.cli.configured import Configured
+from syntf.cli.options import FILE, as_json, parameters, quiet, text
 
 
-@click.group("vocabulary")
+@click.group("vocabulary", short_help="Vocabularies from a reference corpus: build, show.")
 def command() -> None:
     """Vocabularies from a reference corpus, each in a file that says where it is from."""
 
 
-@command.command()
+@command.command(cls=Configured)
 @click.argument("reference", type=FILE)
-@click.option("--text", default="text", show_default=True, help="The column with the texts.")
+@text
 @click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the terms go.")
 @parameters("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
 @click.option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
-def build(reference: Path, text: str, out: Path, force: bool, **chosen: Any) -> None:
+@as_json
+@quiet
+def build(
+    reference: Path,
+    text: str,
+    out: Path,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **chosen: Any,
+) -> None:
     """Take the terms of public texts, REFERENCE, for --vocabulary of the other commands.
 
     REFERENCE is any file that syntf anonymize reads. The terms are as public as its texts: of
@@ -32,13 +43,15 @@ def build(reference: Path, text: str, out: Path, force: bool, **chosen: Any) -> 
     from syntf.cli import anonymize, vocabulary
 
     chosen = {**chosen, "preset": "paper", "fit_vocabulary": True}  # which cuts off nothing
-    vocabulary.build(reference, text, out, anonymize.settings(**chosen), force=force)
+    settings = anonymize.settings(**chosen)
+    vocabulary.build(reference, text, out, settings, force=force, as_json=as_json, quiet=quiet)
 
 
 @command.command()
 @click.argument("file", type=FILE)
-def show(file: Path) -> None:
+@as_json
+def show(file: Path, as_json: bool) -> None:
     """What a vocabulary file says about itself, its size and its SHA-256."""
     from syntf.cli import vocabulary
 
-    vocabulary.show(file)
+    vocabulary.show(file, as_json=as_json)
