@@ -286,7 +286,7 @@ def summarize(
         f"standard {shown(loss.standard, 2)})",
     )
     table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
-    console.out.print(table)
+    console.show(table)
     if corpus.bad:
         console.out.print(f"[yellow]![/] {corpus.bad:,} broken rows were left out:")
         for place in corpus.skipped:

@@ -83,5 +83,5 @@ def main() -> None:
         raise
     except BaseException as error:
         code = exits.of(error)
-    exits.closed()
+    exits.let_go()
     sys.exit(int(code))

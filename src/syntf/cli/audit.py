@@ -52,7 +52,7 @@ def show(guarantee: Guarantee, findings: Sequence[Finding]) -> None:
         ):
             for place, line in enumerate(line for line in lines if line):
                 table.add_row("" if place else name, escape(line))
-        console.out.print(table)
+        console.show(table)
     names = {
         outcome: [finding.check for finding in findings if finding.outcome == outcome]
         for outcome in MARKS

@@ -68,7 +68,7 @@ def _losses(guarantee: Guarantee, documents: int) -> None:
     console.out.print(
         f"ε = {guarantee.epsilon:g}, {guarantee.input_size:,} inputs, {size:,} outputs"
     )
-    console.out.print(table)
+    console.show(table)
     good = guarantee.neighbours or 1
     needed = bounds.necessary_epsilon(0.5, good, size - good)
     one = "One good substitute" if good == 1 else f"One of {good} good substitutes"
@@ -88,7 +88,7 @@ def _accounts(accounts: Sequence[Account], length: int, documents: int, delta: f
     for account in smaller:
         table.add_row(account.method, *_shown(account))
     console.out.print()
-    console.out.print(table)
+    console.show(table)
     if not smaller:
         console.out.print("Nothing smaller than n·ℓ is known for these rows.")
 

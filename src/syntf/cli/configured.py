@@ -34,8 +34,10 @@ class Configured(click.Command):
         ]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # completion, which must read no files
+            return super().parse_args(ctx, args)
         given = self.make_parser(ctx).parse_args(args=list(args))[0]
-        if ctx.resilient_parsing or "help" in given:
+        if "help" in given:
             return super().parse_args(ctx, args)
         path, values = self._read(ctx, given)
         ctx.default_map = values

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     Progress,
@@ -18,6 +19,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 from syntf.stages import Advance, Stages, silent
@@ -35,6 +37,17 @@ class Output(Console):
 
 
 out = Output(highlight=False, emoji=False)
+
+
+def show(table: Table) -> None:
+    """A table that folds its words to the terminal, but cuts none: digits are never left out."""
+    unbounded = out.options.update(max_width=10_000)
+    for column in table.columns:
+        cells = ([column.header] if table.show_header else []) + list(column.cells)
+        column.min_width = max(Measurement.get(out, unbounded, cell).minimum for cell in cells)
+    least = Measurement.get(out, unbounded, table).minimum
+    wide = out if out.width >= least else Output(highlight=False, emoji=False, width=least)
+    wide.print(table)
 
 
 def emit(record: Mapping[str, Any]) -> None:

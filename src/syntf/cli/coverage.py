@@ -42,7 +42,7 @@ def run(
     ):
         table.add_row(name, f"{count:,}", _share(count, found.tokens))
     console.out.print(HEADING)
-    console.out.print(table)
+    console.show(table)
 
 
 def _share(part: int, whole: int) -> str:

@@ -93,7 +93,7 @@ def run(
         console.out.print(HEADING)
         for notice in notices:
             console.out.print(f"[yellow]![/] {escape(notice)}")
-        console.out.print(comparison(found, cell))
+        console.show(comparison(found, cell))
         loss = found.loss(cell) or 0.0
         console.out.print(
             f"loss {shown(loss, 4)} a word, {shown(loss * settings.length, 2)} a document; mean of "
@@ -102,7 +102,7 @@ def run(
         if suspects:
             console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
         if linked:
-            console.out.print(links(linked))
+            console.show(links(linked))
         console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
 
 

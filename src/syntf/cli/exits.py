@@ -53,7 +53,7 @@ def of(error: BaseException) -> int:
             return Exit.REFUSED
         case SyntfError() | TableError():
             _say(str(error), error)
-        case BrokenPipeError() if closed():
+        case BrokenPipeError() if error.filename is None:
             return Exit.CLOSED
         case OSError():
             where = f" ({error.filename})" if error.filename else ""
@@ -70,16 +70,14 @@ def of(error: BaseException) -> int:
     return Exit.USAGE
 
 
-def closed() -> bool:
-    """Whether nobody reads the output any more; if so, what is left of it goes nowhere."""
+def let_go() -> None:
+    """If nobody reads the output any more, what is left of it goes nowhere, in silence."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    except OSError:
-        return False
-    return False
+    except OSError:  # a full disk, say: Python tells at its end
+        pass
 
 
 def _help(context: click.Context | None) -> str:

@@ -63,13 +63,14 @@ def _show(
     taken = "" if own == word else f", read as {escape(own)}"
     console.out.print(f"[bold]{escape(word)}[/]{taken}: stays itself {stays}")
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    longest = min(40, max(4, console.out.width - 40))
     for index in np.argsort(-chances, kind="stable")[:top]:
-        bar = "█" * round(40 * chances[index] / chances.max())
+        bar = "█" * round(longest * chances[index] / chances.max())
         table.add_row(escape(outputs[index]), f"{chances[index]:.2%}", bar)
     if top < len(outputs):
         others = np.sort(chances)[: len(outputs) - top].sum()
         table.add_row(f"any of {len(outputs) - top:,} others", f"{others:.2%}")
-    console.out.print(table)
+    console.show(table)
 
 
 def _compare(one: str, other: str, p: NDArray[np.float64], q: NDArray[np.float64]) -> None:

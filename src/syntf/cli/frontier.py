@@ -79,7 +79,7 @@ def run(
     if as_json:
         console.emit({"runs": runs, **_record(found, attacks), "out": str(out)})
     elif not quiet:
-        console.out.print(comparison(found))
+        console.show(comparison(found))
         console.out.print(
             f"Tables (frontier.md), figures, frontier.csv and attacks.csv written to "
             f"{escape(str(out))}",

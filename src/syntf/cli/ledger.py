@@ -62,7 +62,7 @@ def show(file: Path, *, as_json: bool) -> None:
             )
         else:
             table.add_row(f"{kind}s", "no limit", "", "", "")
-    console.out.print(table)
+    console.show(table)
     console.out.print()
     runs = Table(box=None, padding=(0, 3, 0, 0))
     for name in ("run", "time", "documents", "loss of each"):
@@ -72,7 +72,7 @@ def show(file: Path, *, as_json: bool) -> None:
             f"{run.number:,}", escape(run.time), f"{run.documents:,}", rounded(run.loss, up=True)
         )
     if content.runs:
-        console.out.print(runs)
+        console.show(runs)
     if len(content.runs) > SHOWN:
         console.out.print(f"and {len(content.runs) - SHOWN:,} earlier runs (--json has them all)")
     if not content.runs:

@@ -69,7 +69,7 @@ def run(
             }
         )
     elif not quiet:
-        console.out.print(comparison(found, OPTIMUM))
+        console.show(comparison(found, OPTIMUM))
         if loss is not None:
             console.out.print(f"loss {loss:.2f} a word (the paper: {LOSS}) at its optimum")
         console.out.print(

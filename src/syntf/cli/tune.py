@@ -116,12 +116,12 @@ def run(
         console.out.print(HEADING)
         for notice in [*corpus.notices, *(lacking if suspects else [])]:
             console.out.print(f"[yellow]![/] {escape(notice)}")
-        console.out.print(_table(rows, best))
+        console.show(_table(rows, best))
     if best is None:
         raise Refused(_unreached(goal, ends))
     if not quiet:
         console.out.print("\nThe chosen one on the test half, which nothing was chosen by:")
-        console.out.print(comparison(found, cell))
+        console.show(comparison(found, cell))
         console.out.print(f"[yellow]![/] {FREE if stand_in else COSTS}")
         loss = found.loss(cell) or 0.0
         console.out.print(

@@ -56,10 +56,10 @@ def show(report: Report) -> None:
             told.add_row(f"  {name}", detail)
         else:
             table.add_row(f"[{STYLES[check.status]}]{check.status}[/]", name, detail)
-    console.out.print(table)
+    console.show(table)
     if told.row_count:
         console.out.print(f"{WORD}, bound by the checksum alone:")
-        console.out.print(told)
+        console.show(told)
     if report.guarantee is not None:
         console.out.print(f"{CHECKSUM} {report.guarantee[CHECKSUM]}", soft_wrap=True)
     console.out.print(verdict(report), soft_wrap=True)
