@@ -60,7 +60,7 @@ def run(
     author: str | None,
     resume: bool,
     force: bool,
-    as_json: bool,
+    as_json: bool = False,
     quiet: bool,
     seed: int | None,
     settings: Settings,

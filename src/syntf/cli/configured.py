@@ -37,7 +37,8 @@ class Configured(click.Command):
         if ctx.resilient_parsing:  # completion, which must read no files
             return super().parse_args(ctx, args)
         given = self.make_parser(ctx).parse_args(args=list(args))[0]
-        if "help" in given:
+        help_option = self.get_help_option(ctx)
+        if help_option is not None and help_option.name in given:
             return super().parse_args(ctx, args)
         path, values = self._read(ctx, given)
         ctx.default_map = values

@@ -48,7 +48,7 @@ def run(
     scrub: bool,
     tagger: str | None,
     force: bool,
-    as_json: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:

@@ -31,7 +31,7 @@ def run(
     quick: bool,
     tagger: str | None,
     force: bool,
-    as_json: bool,
+    as_json: bool = False,
     quiet: bool,
     default: Settings,
     accurate: Settings,

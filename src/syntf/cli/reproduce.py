@@ -28,7 +28,7 @@ def run(
     quick: bool,
     tagger: str | None,
     force: bool,
-    as_json: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:

@@ -58,7 +58,7 @@ def run(
     runs: int,
     tagger: str | None,
     force: bool,
-    as_json: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:
