@@ -236,7 +236,7 @@ def test_what_can_be_measured_is_measured(here, tmp_path, columns, options, says
 
 
 def as_text(value):
-    return "" if value is None else str(value)
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # textblob's files

@@ -6,6 +6,7 @@ hold options alone and import what a command does when it runs: `syntf --help` s
 
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -22,8 +23,16 @@ COMMANDS = {
 """The modules, in the order and under the headings of the help."""
 
 
-class Sections(click.Group):
-    """A group whose help lists its commands under headings."""
+class Program(click.Group):
+    """A group whose help lists its commands under headings, and that ends as we say."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        with exits.own_pipes():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with exits.own_pipes():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, names in COMMANDS.items():
@@ -34,7 +43,7 @@ class Sections(click.Group):
 
 
 @click.group(
-    cls=Sections,
+    cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
     epilog=exits.epilog(),
 )

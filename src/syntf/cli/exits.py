@@ -3,6 +3,8 @@
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
 import click
@@ -53,7 +55,7 @@ def of(error: BaseException) -> int:
             return Exit.REFUSED
         case SyntfError() | TableError():
             _say(str(error), error)
-        case BrokenPipeError() if error.filename is None:
+        case BrokenPipeError():
             return Exit.CLOSED
         case OSError():
             where = f" ({error.filename})" if error.filename else ""
@@ -68,6 +70,15 @@ def of(error: BaseException) -> int:
             _say(f"this is a fault of syntf, not yours{_nothing_released()}: please report it")
             return Exit.FAULT
     return Exit.USAGE
+
+
+@contextmanager
+def own_pipes() -> Iterator[None]:
+    """Keep click from ending with 1 where the output is closed: it looks at the number alone."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise BrokenPipeError from error
 
 
 def let_go() -> None:
