@@ -255,7 +255,8 @@ def test_json_has_the_lines_of_the_files(here, tmp_path):
     assert record["loss_per_word"] == {"tight": loss}
     (length,) = {row["length"] for row in record["results"]} - {None}
     assert record["loss_per_document"] == pytest.approx(loss * length)
-    assert (record["runs"], record["tagger"], record["out"]) == (2, "pattern", "o")
+    assert (record["runs"], record["out"]) == (2, "o")
+    assert record["tagger"].startswith("pattern")
     assert "no part of any release" in record["note"]
 
 
