@@ -142,6 +142,22 @@ def test_a_closed_pipe_under_a_table_is_told_by_its_code(monkeypatch):
         console.out.on_broken_pipe()
 
 
+def test_a_release_is_made_without_what_evaluates(tmp_path):
+    (tmp_path / "vectors.txt").write_text("cat 1 2\ndog 2 1\ncar 0 1\n")
+    (tmp_path / "terms.txt").write_text("cat\ndog\ncar\n")
+    (tmp_path / "texts.csv").write_text("text\nthe cat\n")
+    script = (
+        "import sys\nfrom syntf.cli import main\n"
+        "try: main()\nfinally: print('modules:', *sys.modules)"
+    )
+    options = ["--vectors", "vectors.txt", "--vocabulary", "terms.txt", "--out", "out"]
+    done = process("anonymize", "texts.csv", *options, "-q", script=script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    modules = set(done.stdout.partition("modules:")[2].split())
+    assert "syntf.cli.anonymize" in modules
+    assert not modules & {"sklearn", "matplotlib", "syntf.evaluation", "syntf.audit"}
+
+
 # Completion
 
 
