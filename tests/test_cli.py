@@ -160,7 +160,7 @@ def test_all_commands_are_there():
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier", "verify", "audit", "ledger", "ledger create", "ledger show",
-        "ledger verify",
+        "ledger verify", "init", "completion",
     }  # fmt: skip
 
 

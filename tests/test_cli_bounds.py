@@ -90,10 +90,12 @@ def test_json_has_it_all(syntf, delta):
     assert (code, err) == (0, "")
     record = json.loads(out)
     mechanism = built(preset="paper", epsilon=4.0)
-    assert (record["epsilon"], record["outputs"], record["length"]) == (4.0, 12, 90)
+    assert (record["epsilon"], record["vocabulary_size"], record["length"]) == (4.0, 12, 90)
     assert record["loss_per_word"]["tight"] == mechanism.loss
-    assert record["loss_per_document"]["tight"] == bounds.document_loss(mechanism.loss, 90)
-    assert record["loss_per_author"]["tight"] == bounds.author_loss(mechanism.loss, 90, 4)
+    assert record["loss_per_document"] == bounds.document_loss(mechanism.loss, 90)
+    assert record["loss_per_author"] == bounds.author_loss(mechanism.loss, 90, 4)
+    assert record["document_bounds"]["standard"] == bounds.document_loss(4.0, 90)
+    assert record["author_bounds"]["standard"] == bounds.author_loss(4.0, 90, 4)
     if delta is None:
         assert "accounting" not in record
         return

@@ -559,7 +559,7 @@ def test_the_command_as_json(original, toy_vectors, tmp_path, capsys):
     assert command.run(original, path, as_json=True) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["verified"], found["private"], found["documents"]) == (True, True, 4)
-    assert (found["loss_per_word"], found["loss_per_document"]) == (4.0, 80.0)
+    assert (found["loss_per_word"]["tight"], found["loss_per_document"]) == (4.0, 80.0)
     assert {check["status"] for check in found["checks"]} == {OK, WORD}
     assert command.run(original, None, as_json=True) == 1
     found = json.loads(capsys.readouterr().out)

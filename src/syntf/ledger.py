@@ -19,7 +19,7 @@ from pathlib import Path
 
 from syntf import ledger_file
 from syntf.arithmetic import positive
-from syntf.errors import SyntfError
+from syntf.errors import Refused, SyntfError
 from syntf.guarantee import Guarantee
 from syntf.ledger_file import Content, Run
 from syntf.ledger_names import Charge, NamedBy, Names
@@ -153,7 +153,7 @@ nothing was spent or drawn
             ledger_file.sound(db)
             content = self._checked(db)
         if head is not None and head not in {content.origin, *(run.hash for run in content.runs)}:
-            raise SyntfError(
+            raise Refused(
                 "the ledger has no such head: it was set back to an earlier state, or it is "
                 "another ledger"
             )
@@ -225,7 +225,7 @@ nothing was spent or drawn
         )
         told = [self._over(db, kind, units) for kind in self.budgets]
         if any(told):
-            raise SyntfError(
+            raise Refused(
                 f"the ledger refuses this run: {'; '.join(filter(None, told))}; nothing was spent "
                 "or drawn"
             )

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from syntf import entropy
-from syntf.errors import SyntfError
+from syntf.errors import Refused, SyntfError
 
 WAIT = 60.0
 """Seconds to wait for another run that is spending."""
@@ -202,7 +202,7 @@ def names_hash(rows: Iterable[tuple[bytes, str, int]]) -> str:
 
 
 def damage(what: str) -> SyntfError:
-    return SyntfError(
+    return Refused(
         f"the ledger is damaged: {what}; nothing can be spent from it (take it from a backup only "
         "if nothing was released since)"
     )

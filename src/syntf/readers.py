@@ -32,10 +32,13 @@ from typing import IO, Any, Literal
 import polars as pl
 
 from syntf import parquet_files
-from syntf.errors import SyntfError
+from syntf.errors import SyntfError, suggestion
 
 BATCH = 1 << 15
 """Documents in a batch."""
+
+COLUMNS_NAMED = 20
+"""Columns that are listed where one is missing."""
 
 STDIN = "-"
 BadRows = Literal["stop", "skip"]
@@ -295,7 +298,10 @@ def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
         if column not in frame.columns:
             there = "its first line is none of names"
             if all(map(_is_name, frame.columns)):
-                there = f"the columns are: {', '.join(frame.columns)}"
+                named = ", ".join(frame.columns[:COLUMNS_NAMED])
+                if len(frame.columns) > COLUMNS_NAMED:
+                    named += f" and {len(frame.columns) - COLUMNS_NAMED} more"
+                there = f"the columns are: {named}{suggestion(column, frame.columns)}"
             raise SyntfError(f"no column {column!r}; {there}")
 
 

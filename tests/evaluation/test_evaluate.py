@@ -235,6 +235,31 @@ def test_what_can_be_measured_is_measured(here, tmp_path, columns, options, says
     assert {row["task"] for row in rows(tmp_path / "o" / "results.csv")} == tasks
 
 
+def as_text(value):
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # textblob's files
+def test_json_has_the_lines_of_the_files(here, tmp_path):
+    pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
+    small(tmp_path / "t.csv", topic=["animal", None] + ["animal", "road"] * 19)
+    options = ["--label", "topic", "--author", "author", "--tagger", "pattern", "--json"]
+    code, out, error = here("evaluate", "t.csv", *options, *SMALL, "--out", "o")
+    assert (code, error) == (0, "")
+    record = json.loads(out)
+    for name, key in (("results.csv", "results"), ("linkage.csv", "linkage")):
+        lines = [{k: as_text(v) for k, v in row.items()} for row in record[key]]
+        assert lines == rows(tmp_path / "o" / name)
+    assert any("1 of 40 texts" in notice for notice in record["notices"])
+    (loss,) = {row["loss_per_word"] for row in record["results"]} - {None}
+    assert record["loss_per_word"] == {"tight": loss}
+    (length,) = {row["length"] for row in record["results"]} - {None}
+    assert record["loss_per_document"] == pytest.approx(loss * length)
+    assert (record["runs"], record["out"]) == (2, "o")
+    assert record["tagger"].startswith("pattern")
+    assert "no part of any release" in record["note"]
+
+
 @pytest.mark.parametrize(
     ("columns", "options", "says"),
     [
@@ -300,6 +325,10 @@ def test_reproduction_gives_tables_figures_and_the_expected_figures(
     assert done == (0, "", "")
     folder = tmp_path / "r"
     found = rows(folder / "results.csv")
+    code, out, _ = here("reproduce", *where, "--quick", "--runs", 1, "--json")
+    record = json.loads(out)
+    assert (code, record["loss_of_the_paper"], record["runs"]) == (0, 25.4, 1)
+    assert [{k: as_text(v) for k, v in row.items()} for row in record["results"]] == found
 
     def score(method, task, model="nb", scenario="", attacker="", epsilon=None):
         (row,) = [

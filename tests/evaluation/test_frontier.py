@@ -313,6 +313,13 @@ def test_the_command_from_end_to_end(
     command.run(out, **{**options, "quiet": True}, **settings)
     assert (out / "runs.jsonl").read_text() == before
     assert capsys.readouterr().out == ""
+    command.run(out, **options, as_json=True, **settings)
+    record = json.loads(capsys.readouterr().out)
+    losses = {(row["mechanism"], row["loss_per_word"] is None) for row in record["points"]}
+    assert {name for name, unbounded in losses if unbounded} == {"custext"}
+    for key, lines in (("points", found), ("attacks", attacked)):
+        assert [row["f1"] for row in record[key]] == [float(row["f1"]) for row in lines]
+        assert list(record[key][0]) == list(lines[0])
 
 
 def test_options_and_presets_reach_the_command(monkeypatch, tmp_path):

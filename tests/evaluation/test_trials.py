@@ -256,6 +256,15 @@ def test_the_command_it_prints_runs_and_has_the_loss_it_prints(here, tmp_path):
         "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST
     )
     assert (code, again) == (0, out)
+    code, again, _ = here(
+        "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST,
+        "--json",
+    )  # fmt: skip
+    record = json.loads(again)
+    assert record["command"] == line
+    assert record["loss_per_document"] == pytest.approx(document, abs=1e-6)
+    assert record["chosen"]["length"] == int(chosen["length"])
+    assert [one["chosen"] for one in record["finalists"]].count(True) == 1
     assert (tmp_path / "tuned" / "runs.jsonl").read_bytes() == before
 
 
@@ -280,13 +289,20 @@ def test_an_impossible_target_says_what_can_be_reached(here, tmp_path):
     code, out, error = here(
         "tune", "t.csv", *COLUMNS, "--target-utility", "1", "--max-loss", "100", *WORDS, *FAST
     )
-    assert code == 2
+    assert code == 1
     assert len(error.strip().splitlines()) == 1
     assert "keeping 100.0% is out of reach here: the best found keeps" in error
     assert "at a loss of 100 a document" in error
     assert "raise the loss allowed" in error
     assert "syntf anonymize" not in out
     assert (tmp_path / "tuned" / "pareto.png").exists()
+    code, out, again = here(
+        "tune", "t.csv", *COLUMNS, "--target-utility", "1", "--max-loss", "100", *WORDS, *FAST,
+        "--json",
+    )  # fmt: skip
+    record = json.loads(out)
+    assert (code, again, record["chosen"]) == (1, error, None)
+    assert not any(one["chosen"] for one in record["finalists"])
 
 
 @pytest.mark.parametrize(

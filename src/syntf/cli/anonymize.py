@@ -19,7 +19,7 @@ from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError, printable
 from syntf.guarantee import Guarantee
-from syntf.ledger import Ledger, accountable, rounded
+from syntf.ledger import UNIT, Ledger, accountable, rounded
 from syntf.ledger_file import Run
 from syntf.ledger_names import Charge, Names
 from syntf.origin import TEXTS_DIGEST, read_terms
@@ -60,6 +60,7 @@ def run(
     author: str | None,
     resume: bool,
     force: bool,
+    as_json: bool = False,
     quiet: bool,
     seed: int | None,
     settings: Settings,
@@ -124,8 +125,10 @@ def run(
                     numbered=id is None,
                     format=format,
                 )
-    if not quiet:
-        with suppress(OSError):  # the release stands, whether its summary can be shown or not
+    with suppress(OSError):  # the release stands, whether its summary can be shown or not
+        if as_json:
+            console.emit(_record(out, draft.documents, anonymizer, corpus, charge))
+        elif not quiet:
             for note in anonymizer.notes:
                 console.out.print(f"word vectors: {escape(note)}")
             summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
@@ -216,6 +219,22 @@ def _stays(charge: Charge | None) -> Iterator[None]:
         raise
 
 
+def _record(
+    out: Path, documents: int, anonymizer: Anonymizer, corpus: Corpus, charge: Charge | None
+) -> dict[str, Any]:
+    """What is told of a release, for programs; `guarantee` is all of ``guarantee.json``."""
+    run = None if charge is None else charge.run
+    return {
+        "out": str(out),
+        "documents": documents,
+        "broken_rows": corpus.bad,
+        "terms_without_vector": anonymizer.vocabulary.dropped,
+        "notes": list(anonymizer.notes),
+        "ledger": run and {"run": run.number, "loss": run.loss / UNIT, "head": run.hash},
+        "guarantee": json.loads((out / "guarantee.json").read_text(encoding="utf-8")),
+    }
+
+
 def _show_charge(run: Run) -> None:
     loss = rounded(run.loss, up=True)
     console.out.print(
@@ -267,7 +286,7 @@ def summarize(
         f"standard {shown(loss.standard, 2)})",
     )
     table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
-    console.out.print(table)
+    console.show(table)
     if corpus.bad:
         console.out.print(f"[yellow]![/] {corpus.bad:,} broken rows were left out:")
         for place in corpus.skipped:

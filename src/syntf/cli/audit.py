@@ -1,10 +1,8 @@
 """`syntf audit`: is the promise true of the program that is installed here?"""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-import click
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,14 +15,15 @@ from syntf.guarantee import Guarantee
 MARKS = {"passed": "green", "weak": "yellow", "failed": "bold red"}
 
 
-def run(settings: Settings, draws: int | None, *, quick: bool, as_json: bool) -> int:
+def run(
+    settings: Settings, draws: int | None, *, quick: bool, as_json: bool, quiet: bool = False
+) -> int:
     """The exit code: 1 if a check failed."""
-    with console.progress() as stages:
+    with console.progress(quiet) as stages:
         subject = Anonymizer.build(settings, stages=stages)
         findings = list(audit(subject, draws=draws, quick=quick, stages=stages))
     if as_json:
-        record = _record(subject.guarantee(), findings)
-        click.echo(json.dumps(record, indent=2, ensure_ascii=False))
+        console.emit(_record(subject.guarantee(), findings))
     else:
         show(subject.guarantee(), findings)
     return int(any(finding.outcome == "failed" for finding in findings))
@@ -53,7 +52,7 @@ def show(guarantee: Guarantee, findings: Sequence[Finding]) -> None:
         ):
             for place, line in enumerate(line for line in lines if line):
                 table.add_row("" if place else name, escape(line))
-        console.out.print(table)
+        console.show(table)
     names = {
         outcome: [finding.check for finding in findings if finding.outcome == outcome]
         for outcome in MARKS

@@ -1,11 +1,9 @@
 """`syntf bounds`: what given parameters cost."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import click
 from rich.markup import escape
 from rich.table import Table
 
@@ -25,8 +23,9 @@ def run(
     device: str = "cpu",
     *,
     as_json: bool = False,
+    quiet: bool = False,
 ) -> None:
-    with console.progress() as stages:
+    with console.progress(quiet) as stages:
         anonymizer = Anonymizer.build(settings, stages=stages)
         mechanism, length = anonymizer.mechanism, settings.length
         accounts = None
@@ -37,7 +36,7 @@ def run(
             )  # fmt: skip
     guarantee = anonymizer.guarantee()
     if as_json:
-        click.echo(json.dumps(_record(guarantee, documents, delta, accounts), indent=2))
+        console.emit(_record(guarantee, documents, delta, accounts))
     else:
         _losses(guarantee, documents)
         if delta is not None and accounts is not None:
@@ -69,7 +68,7 @@ def _losses(guarantee: Guarantee, documents: int) -> None:
     console.out.print(
         f"ε = {guarantee.epsilon:g}, {guarantee.input_size:,} inputs, {size:,} outputs"
     )
-    console.out.print(table)
+    console.show(table)
     good = guarantee.neighbours or 1
     needed = bounds.necessary_epsilon(0.5, good, size - good)
     one = "One good substitute" if good == 1 else f"One of {good} good substitutes"
@@ -89,7 +88,7 @@ def _accounts(accounts: Sequence[Account], length: int, documents: int, delta: f
     for account in smaller:
         table.add_row(account.method, *_shown(account))
     console.out.print()
-    console.out.print(table)
+    console.show(table)
     if not smaller:
         console.out.print("Nothing smaller than n·ℓ is known for these rows.")
 
@@ -97,17 +96,17 @@ def _accounts(accounts: Sequence[Account], length: int, documents: int, delta: f
 def _record(
     guarantee: Guarantee, documents: int, delta: float | None, accounts: Sequence[Account] | None
 ) -> dict[str, object]:
-    """All that is printed, for programs."""
+    """All that is printed, for programs, by the keys of ``guarantee.json`` where it has them."""
     losses, length = asdict(guarantee.loss_per_word), guarantee.length
-    record = {
-        "epsilon": guarantee.epsilon,
-        "inputs": guarantee.input_size,
-        "outputs": guarantee.vocabulary_size,
-        "length": length,
-        "documents": documents,
+    names = ("mechanism", "epsilon", "neighbours", "input_size", "vocabulary_size", "length")
+    record: dict[str, object] = {name: getattr(guarantee, name) for name in names}
+    record |= {
         "loss_per_word": losses,
-        "loss_per_document": {k: bounds.document_loss(v, length) for k, v in losses.items()},
-        "loss_per_author": {k: bounds.author_loss(v, length, documents) for k, v in losses.items()},
+        "loss_per_document": guarantee.loss_per_document,
+        "loss_per_author": bounds.author_loss(losses["tight"], length, documents),
+        "documents": documents,
+        "document_bounds": {k: bounds.document_loss(v, length) for k, v in losses.items()},
+        "author_bounds": {k: bounds.author_loss(v, length, documents) for k, v in losses.items()},
     }
     if accounts is not None:
         record["delta"] = delta

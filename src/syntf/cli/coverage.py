@@ -3,6 +3,7 @@
 Kept apart from `syntf anonymize`, so that no figure of it can end up beside a release.
 """
 
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.table import Table
@@ -15,10 +16,16 @@ from syntf.coverage import coverage
 HEADING = "For the owner of the texts; not part of any release. Do not publish."
 
 
-def run(input: Path, text: str, settings: Settings) -> None:
+def run(
+    input: Path, text: str, settings: Settings, *, as_json: bool = False, quiet: bool = False
+) -> None:
     texts = readers.texts(readers.read(input), text)
-    analyzer, _, vocabulary = reading(settings)
+    with console.progress(quiet) as stages:
+        analyzer, _, vocabulary = reading(settings, stages=stages)
     found = coverage(texts, analyzer, vocabulary.inputs)
+    if as_json:
+        console.emit({"note": HEADING, **asdict(found), "tokens": found.tokens})
+        return
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column()
     table.add_column(justify="right")
@@ -35,7 +42,7 @@ def run(input: Path, text: str, settings: Settings) -> None:
     ):
         table.add_row(name, f"{count:,}", _share(count, found.tokens))
     console.out.print(HEADING)
-    console.out.print(table)
+    console.show(table)
 
 
 def _share(part: int, whole: int) -> str:

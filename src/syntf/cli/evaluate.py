@@ -1,8 +1,9 @@
 """`syntf evaluate`: what a release keeps of these texts for an analyst, and for an attacker."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -10,6 +11,7 @@ from rich.table import Table
 from syntf import readers
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
+from syntf.bounds import document_loss
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.evaluation import folder, linkage, scrubbing, tagging
@@ -46,6 +48,7 @@ def run(
     scrub: bool,
     tagger: str | None,
     force: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:
@@ -73,11 +76,24 @@ def run(
             anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
             linked = list(linkage.measure(corpus, anonymizer, stages=stages))
     folder.write_linkage(out, linked)
-    if not quiet:
+    if as_json:
+        console.emit(
+            {
+                "note": HEADING,
+                "notices": notices,
+                **losses(found, cell, settings),
+                "runs": runs,
+                "tagger": experiment.tagger_name if suspects else None,
+                "results": rows(found),
+                "linkage": [folder.linkage_row(one) for one in linked],
+                "out": str(out),
+            }
+        )
+    elif not quiet:
         console.out.print(HEADING)
         for notice in notices:
             console.out.print(f"[yellow]![/] {escape(notice)}")
-        console.out.print(comparison(found, cell))
+        console.show(comparison(found, cell))
         loss = found.loss(cell) or 0.0
         console.out.print(
             f"loss {shown(loss, 4)} a word, {shown(loss * settings.length, 2)} a document; mean of "
@@ -86,8 +102,25 @@ def run(
         if suspects:
             console.out.print(f"part-of-speech tags: {escape(experiment.tagger_name)}")
         if linked:
-            console.out.print(links(linked))
+            console.show(links(linked))
         console.out.print(f"Results and figures written to {escape(str(out))}", soft_wrap=True)
+
+
+def losses(found: Results, cell: Cell, settings: Settings) -> dict[str, Any]:
+    """What the evaluated release spends, as ``guarantee.json`` has it but for the bounds."""
+    tight = found.loss(cell) or 0.0
+    return {
+        "loss_per_word": {"tight": tight},
+        "loss_per_document": document_loss(tight, settings.length),
+    }
+
+
+def rows(found: Results) -> list[dict[str, Any]]:
+    """The lines of ``results.csv``; what a method has no parameter for is null."""
+    return [
+        {name: None if value == "" else value for name, value in asdict(one).items()}
+        for one in found
+    ]
 
 
 def measure(

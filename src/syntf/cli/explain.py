@@ -1,7 +1,9 @@
 """`syntf explain`: what the mechanism makes of a word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,19 +16,30 @@ from syntf.cli import console
 from syntf.errors import SyntfError
 
 
-def run(words: Sequence[str], settings: Settings, top: int) -> None:
-    with console.progress() as stages:
+def run(
+    words: Sequence[str],
+    settings: Settings,
+    top: int,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
+    with console.progress(quiet) as stages:
         anonymizer = Anonymizer.build(settings, stages=stages)
-    rows = {}
-    for word in dict.fromkeys(words):
-        term = anonymizer.term(word)
-        if term is None:
+    terms = {word: anonymizer.term(word) for word in words}
+    rows = {
+        word: probabilities(anonymizer, term) for word, term in terms.items() if term is not None
+    }
+    if as_json and rows:
+        console.emit(_record(anonymizer, terms, rows, top))
+        return
+    for word, term in terms.items():
+        if term is not None:
+            _show(word, anonymizer, term, rows[word], top)
+        elif not as_json:
             console.out.print(
                 f"[bold]{escape(word)}[/]: left out of documents (unknown, or a stop word)\n"
             )
-        else:
-            rows[word] = probabilities(anonymizer, term)
-            _show(word, anonymizer, term, rows[word], top)
     if not rows:
         raise SyntfError("none of these words is known to the vocabulary: nothing to explain")
     for one, other in combinations(rows, 2):
@@ -50,21 +63,64 @@ def _show(
     taken = "" if own == word else f", read as {escape(own)}"
     console.out.print(f"[bold]{escape(word)}[/]{taken}: stays itself {stays}")
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    longest = min(40, max(4, console.out.width - 40))
     for index in np.argsort(-chances, kind="stable")[:top]:
-        bar = "█" * round(40 * chances[index] / chances.max())
+        bar = "█" * round(longest * chances[index] / chances.max())
         table.add_row(escape(outputs[index]), f"{chances[index]:.2%}", bar)
     if top < len(outputs):
         others = np.sort(chances)[: len(outputs) - top].sum()
         table.add_row(f"any of {len(outputs) - top:,} others", f"{others:.2%}")
-    console.out.print(table)
+    console.show(table)
 
 
 def _compare(one: str, other: str, p: NDArray[np.float64], q: NDArray[np.float64]) -> None:
-    """How far the outputs of two words can be told apart."""
-    largest = np.abs(np.log(p) - np.log(q)).max()
-    advantage = np.abs(p - q).sum() / 2
+    largest, right = told_apart(p, q)
     console.out.print(
         f"[bold]{escape(one)}[/] and [bold]{escape(other)}[/]: one drawn word tells them apart "
         f"by a loss of at most {shown(largest, 2)}; the best guess from it is right in "
-        f"{(1 + advantage) / 2:.1%} of cases"
+        f"{right:.1%} of cases"
     )
+
+
+def told_apart(p: NDArray[np.float64], q: NDArray[np.float64]) -> tuple[float, float]:
+    """The largest loss between two words, and how often the best guess from one draw is right."""
+    largest = np.abs(np.log(p) - np.log(q)).max()
+    return float(largest), float((1 + np.abs(p - q).sum() / 2) / 2)
+
+
+def _record(
+    anonymizer: Anonymizer,
+    terms: Mapping[str, int | None],
+    rows: Mapping[str, NDArray[np.float64]],
+    top: int,
+) -> dict[str, Any]:
+    """The same for programs; a word that is left out of documents has no `term`."""
+    outputs = list(anonymizer.vocabulary.outputs)
+    words: list[dict[str, Any]] = []
+    for word, term in terms.items():
+        if term is None:
+            words.append({"word": word, "term": None})
+            continue
+        own, chances = anonymizer.vocabulary.inputs[term], rows[word]
+        best = np.argsort(-chances, kind="stable")
+        words.append(
+            {
+                "word": word,
+                "term": own,
+                "stays": float(chances[outputs.index(own)]) if own in outputs else None,
+                "substitutes": [
+                    {"term": outputs[index], "chance": float(chances[index])}
+                    for index in best[:top]
+                ],
+                "others": {
+                    "terms": len(best[top:]),
+                    "chance": float(np.sort(chances)[: len(best[top:])].sum()),
+                },
+            }
+        )
+    pairs = []
+    for one, other in combinations(rows, 2):
+        loss, right = told_apart(rows[one], rows[other])
+        pairs.append({"words": [one, other], "loss": loss, "best_guess": right})
+    losses = asdict(anonymizer.guarantee().loss_per_word)
+    return {"loss_per_word": losses, "words": words, "pairs": pairs}

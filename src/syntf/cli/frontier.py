@@ -1,6 +1,9 @@
 """`syntf frontier`: utility against loss, ours, the paper's and the peers', on 20 newsgroups."""
 
+from dataclasses import asdict
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -28,6 +31,7 @@ def run(
     quick: bool,
     tagger: str | None,
     force: bool,
+    as_json: bool = False,
     quiet: bool,
     default: Settings,
     accurate: Settings,
@@ -72,13 +76,26 @@ def run(
     ):
         for suffix in (".png", ".svg"):
             figures.save(figure, out / f"{name}{suffix}")
-    if not quiet:
-        console.out.print(comparison(found))
+    if as_json:
+        console.emit({"runs": runs, **_record(found, attacks), "out": str(out)})
+    elif not quiet:
+        console.show(comparison(found))
         console.out.print(
             f"Tables (frontier.md), figures, frontier.csv and attacks.csv written to "
             f"{escape(str(out))}",
             soft_wrap=True,
         )
+
+
+def _record(found: list[Point], attacks: list[frontier_tables.Attack]) -> dict[str, Any]:
+    """The lines of ``frontier.csv`` and ``attacks.csv``; no bound at all is null."""
+    return {
+        "points": [
+            {name: None if value == inf else value for name, value in asdict(one).items()}
+            for one in found
+        ],
+        "attacks": [{**asdict(one), "excess": one.excess} for one in attacks],
+    }
 
 
 def comparison(found: list[Point]) -> Table:

@@ -1,6 +1,5 @@
 """`syntf ledger`: budgets over all releases, made, shown and verified."""
 
-import json
 from pathlib import Path
 
 from rich.markup import escape
@@ -14,8 +13,23 @@ SHOWN = 20
 """Runs that are listed for people: the last ones."""
 
 
-def create(file: Path, budget: float | None, author_budget: float | None) -> None:
+def create(
+    file: Path,
+    budget: float | None,
+    author_budget: float | None,
+    *,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
     ledger = Ledger.create(file, budget=budget, author_budget=author_budget)
+    if as_json:
+        budgets = {
+            f"{kind}s": None if units is None else {"budget": units / UNIT}
+            for kind, units in ledger.budgets.items()
+        }
+        console.emit({"path": str(file), **budgets, "head": ledger.origin})
+    if as_json or quiet:
+        return
     for kind, units in ledger.budgets.items():
         limit = "no limit" if units is None else f"at most {rounded(units)}"
         console.out.print(
@@ -31,7 +45,7 @@ def create(file: Path, budget: float | None, author_budget: float | None) -> Non
 def show(file: Path, *, as_json: bool) -> None:
     content, accounts = Ledger(file).accounts()
     if as_json:
-        console.out.file.write(json.dumps(_record(content, accounts), indent=2) + "\n")
+        console.emit(_record(content, accounts))
         return
     table = Table(box=None, padding=(0, 3, 0, 0))
     for name in ("", "budget", "known", "most charged", "it has left"):
@@ -48,7 +62,7 @@ def show(file: Path, *, as_json: bool) -> None:
             )
         else:
             table.add_row(f"{kind}s", "no limit", "", "", "")
-    console.out.print(table)
+    console.show(table)
     console.out.print()
     runs = Table(box=None, padding=(0, 3, 0, 0))
     for name in ("run", "time", "documents", "loss of each"):
@@ -58,7 +72,7 @@ def show(file: Path, *, as_json: bool) -> None:
             f"{run.number:,}", escape(run.time), f"{run.documents:,}", rounded(run.loss, up=True)
         )
     if content.runs:
-        console.out.print(runs)
+        console.show(runs)
     if len(content.runs) > SHOWN:
         console.out.print(f"and {len(content.runs) - SHOWN:,} earlier runs (--json has them all)")
     if not content.runs:
@@ -66,13 +80,25 @@ def show(file: Path, *, as_json: bool) -> None:
     console.out.print(f"head {content.head}", soft_wrap=True)
 
 
-def verify(file: Path, head: str | None) -> None:
+def verify(file: Path, head: str | None, *, as_json: bool = False, quiet: bool = False) -> None:
     content = Ledger(file).verify(head)
     runs, documents = len(content.runs), sum(run.documents for run in content.runs)
+    hashes = [content.origin, *(run.hash for run in content.runs)]
+    since = None if head is None else runs - hashes.index(head)
+    if as_json:
+        console.emit(
+            {
+                "verified": True,
+                "runs": runs,
+                "documents": documents,
+                "runs_since_head": since,
+                "head": content.head,
+            }
+        )
+    if as_json or quiet:
+        return
     console.out.print(f"All {runs:,} runs, over {documents:,} documents, are as they were written.")
-    if head is not None:
-        hashes = [content.origin, *(run.hash for run in content.runs)]
-        since = runs - hashes.index(head)
+    if since is not None:
         console.out.print(f"The head given is in the chain; {since:,} runs came after it.")
     else:
         console.out.print("Whether it was set back to an earlier state, only --head can tell.")

@@ -8,7 +8,7 @@ from rich.markup import escape
 from syntf import figures
 from syntf.anonymizer import Settings
 from syntf.cli import console
-from syntf.cli.evaluate import choose_tagger, comparison
+from syntf.cli.evaluate import choose_tagger, comparison, rows
 from syntf.evaluation import folder, grid, reproduction, scrubbing
 from syntf.evaluation.experiment import SCRUBBING, Experiment
 from syntf.evaluation.judge import IN_ORDERS, Judge
@@ -28,6 +28,7 @@ def run(
     quick: bool,
     tagger: str | None,
     force: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:
@@ -56,8 +57,19 @@ def run(
     loss = found.loss(OPTIMUM)
     bounds = {"bounds": figures.loss_bounds(OPTIMUM.epsilon, loss)}
     folder.draw(out, found, OPTIMUM, bounds)
-    if not quiet:
-        console.out.print(comparison(found, OPTIMUM))
+    if as_json:
+        console.emit(
+            {
+                "loss_per_word": {"tight": loss},
+                "loss_of_the_paper": LOSS,
+                "runs": experiment.runs,
+                "tagger": tags.name,
+                "results": rows(found),
+                "out": str(out),
+            }
+        )
+    elif not quiet:
+        console.show(comparison(found, OPTIMUM))
         if loss is not None:
             console.out.print(f"loss {loss:.2f} a word (the paper: {LOSS}) at its optimum")
         console.out.print(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
@@ -13,8 +14,9 @@ from syntf import figures, readers
 from syntf.anonymizer import Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.cli.evaluate import HEADING, choose_tagger, comparison, measure
-from syntf.errors import SyntfError
+from syntf.cli.evaluate import HEADING, choose_tagger, comparison, losses, measure
+from syntf.cli.evaluate import rows as results
+from syntf.errors import Refused, SyntfError
 from syntf.evaluation import csv_files, folder
 from syntf.evaluation.corpus import Labelled, labelled
 from syntf.evaluation.experiment import Experiment
@@ -55,6 +57,7 @@ def run(
     runs: int,
     tagger: str | None,
     force: bool,
+    as_json: bool = False,
     quiet: bool,
     settings: Settings,
 ) -> None:
@@ -92,16 +95,32 @@ def run(
             tuned = replace(settings, **best._asdict())
             experiment = Experiment(corpus, judge, tuned, runs, EVERY, stages=stages)
             found, cell = measure(experiment, out / _name(best), force=force)
+    if as_json:
+        record: dict[str, Any] = {"note": HEADING, "finalists": _finalists(rows, best)}
+        if best is None:
+            console.emit({**record, "chosen": None, "out": str(out)})
+        else:
+            console.emit(
+                {
+                    **record,
+                    "chosen": best._asdict(),
+                    **losses(found, cell, tuned),
+                    "results": results(found),
+                    "command": command(input, text, settings, best),
+                    "out": str(out),
+                }
+            )
+    quiet = quiet or as_json
     if not quiet:
         console.out.print(HEADING)
         for notice in [*corpus.notices, *(lacking if suspects else [])]:
             console.out.print(f"[yellow]![/] {escape(notice)}")
-        console.out.print(_table(rows, best))
+        console.show(_table(rows, best))
     if best is None:
-        raise SyntfError(_unreached(goal, ends))
+        raise Refused(_unreached(goal, ends))
     if not quiet:
         console.out.print("\nThe chosen one on the test half, which nothing was chosen by:")
-        console.out.print(comparison(found, cell))
+        console.show(comparison(found, cell))
         console.out.print(f"[yellow]![/] {FREE if stand_in else COSTS}")
         loss = found.loss(cell) or 0.0
         console.out.print(
@@ -182,6 +201,20 @@ def _table(rows: Sequence[Trial], best: Candidate | None) -> Table:
             style="bold" if one == best else "",
         )  # fmt: skip
     return table
+
+
+def _finalists(rows: Sequence[Trial], best: Candidate | None) -> list[dict[str, Any]]:
+    """The same for programs."""
+    return [
+        {
+            **trial.candidate._asdict(),
+            "loss_per_document": trial.candidate.document_loss,
+            "kept": trial.utility,
+            "attack": trial.attack,
+            "chosen": trial.candidate == best,
+        }
+        for trial in sorted(rows, key=lambda trial: trial.candidate.document_loss)
+    ]
 
 
 def _write(

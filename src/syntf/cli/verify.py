@@ -1,12 +1,10 @@
 """`syntf verify`: a release, checked by whoever received it."""
 
-import json
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.markup import escape
 from rich.table import Table
 
@@ -32,7 +30,7 @@ def run(folder: Path, vectors: Path | None, *, as_json: bool, quiet: bool = Fals
         read = None if vectors is None else partial(read_vectors, vectors, stages)
         report = verify(folder, vectors=read, stages=stages)
     if as_json:
-        click.echo(json.dumps(summary(report), indent=2))
+        console.emit(summary(report))
     else:
         show(report)
     return 0 if report.verified else 1
@@ -58,10 +56,10 @@ def show(report: Report) -> None:
             told.add_row(f"  {name}", detail)
         else:
             table.add_row(f"[{STYLES[check.status]}]{check.status}[/]", name, detail)
-    console.out.print(table)
+    console.show(table)
     if told.row_count:
         console.out.print(f"{WORD}, bound by the checksum alone:")
-        console.out.print(told)
+        console.show(told)
     if report.guarantee is not None:
         console.out.print(f"{CHECKSUM} {report.guarantee[CHECKSUM]}", soft_wrap=True)
     console.out.print(verdict(report), soft_wrap=True)
@@ -87,7 +85,7 @@ def summary(report: Report) -> dict[str, Any]:
     return {
         "verified": report.verified,
         "private": guarantee and guarantee.private,
-        "loss_per_word": guarantee and guarantee.loss_per_word.tight,
+        "loss_per_word": guarantee and asdict(guarantee.loss_per_word),
         "loss_per_document": guarantee and guarantee.loss_per_document,
         "documents": report.documents if guarantee else None,
         CHECKSUM: report.guarantee and report.guarantee[CHECKSUM],

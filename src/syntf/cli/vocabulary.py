@@ -1,7 +1,9 @@
 """`syntf vocabulary`: a vocabulary from a reference corpus, in one file that says so."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.markup import escape
 
@@ -22,10 +24,20 @@ from syntf.origin import (
 from syntf.vocabulary import as_lines, terms_digest
 
 
-def build(reference: Path, text: str, out: Path, settings: Settings, *, force: bool) -> None:
+def build(
+    reference: Path,
+    text: str,
+    out: Path,
+    settings: Settings,
+    *,
+    force: bool,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
     check_target(out, force=force)
     texts = readers.texts(readers.read(reference), text)
-    _, vectors, vocabulary = reading(settings, texts)
+    with console.progress(quiet) as stages:
+        _, vectors, vocabulary = reading(settings, texts, stages=stages)
     origin = Origin(
         [
             ("syntf", __version__),
@@ -43,15 +55,24 @@ def build(reference: Path, text: str, out: Path, settings: Settings, *, force: b
         ]
     )
     write(out, origin.as_text() + as_lines(vocabulary.outputs))
-    console.out.print(
-        f"Wrote {escape(str(out))}: {len(vocabulary.outputs):,} terms of {len(texts):,} documents. "
-        f"It is public only if {escape(reference.name)} is.",
-        soft_wrap=True,
-    )
+    if as_json:
+        console.emit({"out": str(out), "documents": len(texts), **_size(vocabulary.outputs)})
+    elif not quiet:
+        console.out.print(
+            f"Wrote {escape(str(out))}: {len(vocabulary.outputs):,} terms of {len(texts):,} "
+            f"documents. It is public only if {escape(reference.name)} is.",
+            soft_wrap=True,
+        )
 
 
-def show(file: Path) -> None:
+def show(file: Path, *, as_json: bool = False) -> None:
     origin, terms = read_terms(file)
+    if as_json:
+        header = None
+        if origin is not None:
+            header = [{"key": key, "value": value} for key, value in origin.fields]
+        console.emit({"header": header, **_size(list(dict.fromkeys(terms)))})
+        return
     fields = [("header", "none: a plain list of terms")] if origin is None else origin.fields
     distinct = list(dict.fromkeys(terms))
     for key, value in (
@@ -61,6 +82,11 @@ def show(file: Path) -> None:
     ):
         line = f"{escape(f'{key:<15}')} {escape(value)}".rstrip()
         console.out.print(printable(line), soft_wrap=True)
+
+
+def _size(terms: Sequence[str]) -> dict[str, Any]:
+    """By the keys of ``guarantee.json``."""
+    return {"vocabulary_size": len(terms), "vocabulary_digest": f"sha256:{terms_digest(terms)}"}
 
 
 def check_target(out: Path, *, force: bool) -> None:

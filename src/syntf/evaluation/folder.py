@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -42,8 +43,12 @@ def write_results(out: Path, log: Log, scenarios: Sequence[Scenario]) -> Results
 
 def write_linkage(out: Path, linked: Iterable[Linked]) -> None:
     """``linkage.csv``: a line for each attack; a rate that needs more pairs is empty."""
-    lines = ([one.task, one.pairs, one.method, *astuple(one.found)] for one in linked)
-    csv_files.write(out / "linkage.csv", LINKAGE, lines)
+    csv_files.write(out / "linkage.csv", LINKAGE, (linkage_row(one).values() for one in linked))
+
+
+def linkage_row(one: Linked) -> dict[str, Any]:
+    """A line of ``linkage.csv``, by its columns."""
+    return dict(zip(LINKAGE, [one.task, one.pairs, one.method, *astuple(one.found)], strict=True))
 
 
 def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:

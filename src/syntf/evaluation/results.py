@@ -5,7 +5,7 @@ the texts over the same score on the texts themselves: β_U of the analyst, β_A
 """
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from statistics import fmean, stdev
@@ -198,6 +198,9 @@ class Results:
         self.models = sorted({key.model for key in self._found}, key=_rank)
         self.attackers = sorted({key.attacker for key in self._found} - {""}, key=_rank)
         self.cells = {cell: made[cell] for cell in sorted(made, key=_order)}
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self._found.values())
 
     def loss(self, cell: Cell) -> float | None:
         """SynTF's loss per word in a cell, where one of its results tells it."""

@@ -1,0 +1,93 @@
+"""`syntf anonymize`: its options."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from syntf.cli.configured import Configured
+from syntf.cli.options import FILE, as_json, parameters, quiet, text
+
+
+@click.command("anonymize", short_help="Make a release from texts.", cls=Configured)
+@click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
+@text
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the release goes.")
+@click.option("--id", metavar="COLUMN", help="A column that names the documents; released as is.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN ...",
+    help="Columns to release as they are, outside the guarantee.",
+)
+@click.option("--shuffle/--no-shuffle", help="Release the documents in a random order.")
+@click.option(
+    "--format",
+    type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text"]),
+    default="npz",
+    show_default=True,
+    help="What the counts are written as.",
+)
+@click.option(
+    "--input-format",
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
+    help="In place of what the names of the files end in; needed for standard input.",
+)
+@click.option("--encoding", default="utf-8", show_default=True, help="Of text files that are read.")
+@click.option(
+    "--bad-rows",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="Rows with a wrong number of fields, bad JSON or no text: stop before "
+    "anything is released, or leave them out and say where they were.",
+)
+@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@parameters("analyzer", "vocabulary")
+@click.option(
+    "--fit-vocabulary/--no-fit-vocabulary",
+    help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
+)
+@parameters("min_df", "max_df", "max_size", "synsets", "vectors")
+@parameters("weights", "draws", "idf", "numbers")
+@click.option(
+    "--ledger",
+    type=FILE,
+    metavar="FILE",
+    help="Charge the loss of every document to this ledger before anything is drawn; refused "
+    "where it would exceed a budget. Made by syntf ledger create.",
+)
+@click.option(
+    "--author",
+    metavar="COLUMN",
+    help="For a ledger with a budget for authors: the column that names them. Not released.",
+)
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
+@click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
+@as_json
+@quiet
+@click.option(
+    "--insecure-seed",
+    "seed",
+    type=int,
+    help="Repeatable draws, for tests only: marks the release NOT PRIVATE.",
+)
+def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
+    """Make a release from the texts in INPUT.
+
+    INPUT is a .csv, .tsv, .jsonl, .parquet or .mbox file, also compressed (.gz, .bz2, .xz), a
+    folder of text files, several of these, a pattern in quotes, or - for standard input. It
+    may be larger than memory. The release holds synthetic counts (vectors.npz,
+    vocabulary.txt), what you keep of each document (documents.parquet), the guarantee
+    (guarantee.json) and a README.txt for whoever receives it.
+
+    \b
+    Example:
+      syntf anonymize mails.csv --text body --keep topic --shuffle --out release
+    """
+    from syntf.cli import anonymize
+
+    files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
+             "ledger", "author", "resume", "force", "quiet", "as_json", "seed")  # fmt: skip
+    own = {name: options.pop(name) for name in files}
+    anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)

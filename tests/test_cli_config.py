@@ -1,0 +1,358 @@
+"""Options from a file: where it is looked for, what may stand in it, and who wins."""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+
+from syntf.cli import app as cli
+from syntf.cli import config
+from syntf.cli.configured import configured
+
+TERMS = "cat dog car train music house".split()
+ALL = {name: config.configurable(command) for name, command in configured(cli.app)}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The current folder, a repository: nothing above it is looked at."""
+    folder = tmp_path / "place"
+    (folder / "sub" / "deep").mkdir(parents=True)
+    (folder / ".git").mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "vectors.txt").write_text(
+        "".join(f"{term} 1 {place} {place * place}\n" for place, term in enumerate(TERMS))
+    )
+    (folder / "terms.txt").write_text("\n".join(TERMS) + "\n")
+    pl.DataFrame(
+        {"body": ["a cat", "the train", "music"], "who": ["x", "y", "z"], "kind": ["1", "2", "3"]}
+    ).write_csv("texts.csv")
+    return folder
+
+
+@pytest.fixture
+def syntf(capsys, monkeypatch):
+    """Runs a command: exit code, standard output, standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run
+
+
+BASE = 'text = "body"\nvocabulary = "terms.txt"\nvectors = "vectors.txt"\nneighbours = 2\n'
+
+
+def write(text, path="syntf.toml"):
+    Path(path).write_text(BASE + text if path.endswith("syntf.toml") else text, encoding="utf-8")
+
+
+def release(syntf, *more, out="out", texts="texts.csv"):
+    code, _, err = syntf("anonymize", texts, "--out", out, "--force", *more)
+    assert code == 0, err
+    promised = json.loads(Path(out, "guarantee.json").read_text(encoding="utf-8"))
+    return promised, pl.read_parquet(Path(out, "documents.parquet")), err
+
+
+# What it does
+
+
+def test_a_command_takes_what_was_not_said_and_tells(place, syntf):
+    write('loss = 3\nlength = 7\n[anonymize]\nkeep = ["who"]\nshuffle = true\n')
+    promised, documents, err = release(syntf)
+    assert (promised["length"], promised["shuffled"], promised["neighbours"]) == (7, True, 2)
+    assert promised["loss_per_word"]["tight"] == pytest.approx(3)
+    assert documents.columns == ["document", "who"]
+    assert err == (
+        'syntf: from syntf.toml: text = "body", vocabulary = "terms.txt", vectors = "vectors.txt", '
+        'neighbours = 2, loss = 3, length = 7, keep = ["who"], shuffle = true\n'
+    )
+
+
+def test_the_command_line_wins_and_only_what_is_used_is_told(place, syntf):
+    write('loss = 3\nlength = 7\n[anonymize]\nkeep = ["who"]\nshuffle = true\n')
+    promised, documents, err = release(
+        syntf, "--length", 9, "--keep", "kind", "--no-shuffle", "--loss", 4
+    )
+    assert (promised["length"], promised["shuffled"]) == (9, False)
+    assert promised["loss_per_word"]["tight"] == pytest.approx(4)
+    assert documents.columns == ["document", "kind"]
+    assert not any(word in err for word in ("length", "keep", "shuffle", "loss"))
+
+
+def test_an_epsilon_on_the_command_line_takes_the_place_of_a_loss(place, syntf):
+    write("loss = 3\n")
+    promised, _, err = release(syntf, "--epsilon", 10)
+    assert promised["epsilon"] == 10
+    assert "loss" not in err
+
+
+def test_a_section_wins_over_the_top_in_whatever_order(place, syntf):
+    write("loss = 3\nlength = 7\n[anonymize]\nepsilon = 10\nlength = 8\n[bounds]\nlength = 6\n")
+    promised, _, err = release(syntf)
+    assert (promised["epsilon"], promised["length"]) == (10, 8)
+    assert "loss" not in err
+    record = json.loads(syntf("bounds", "--json")[1])
+    assert (record["length"], record["loss_per_word"]["tight"]) == (6, pytest.approx(3))
+
+
+def test_both_on_one_level_are_refused_as_on_a_command_line(place, syntf):
+    write("loss = 3\nepsilon = 10\n")
+    code, _, err = syntf("bounds", "-q")
+    assert (code, err) == (2, "syntf: give --epsilon or --loss, not both\n")
+
+
+def test_quiet_says_nothing(place, syntf):
+    write("loss = 3\n")
+    assert syntf("anonymize", "texts.csv", "--out", "out", "-q") == (0, "", "")
+
+
+def test_json_is_all_there_is_on_standard_output(place, syntf):
+    write("loss = 3\n")
+    code, out, err = syntf("bounds", "--json")
+    assert code == 0
+    assert json.loads(out)["loss_per_word"]["tight"] == pytest.approx(3)
+    assert err.startswith("syntf: from syntf.toml: ")
+
+
+def test_no_config_leaves_it_alone(place, syntf):
+    write("no TOML at all")
+    code, out, err = syntf("bounds", "--no-config", "--vocabulary", "terms.txt", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["length"] != 7
+    assert syntf("bounds", "--no-config", "--config", "syntf.toml")[0] == 2
+
+
+def test_help_reads_no_file(place, syntf):
+    write("no TOML at all")
+    code, out, err = syntf("anonymize", "--help")
+    assert (code, err) == (0, "")
+    assert "[default: text]" in out
+
+
+def test_a_required_option_may_come_from_the_file(place, syntf):
+    write('[anonymize]\nout = "made"\n')
+    assert syntf("anonymize", "texts.csv", "-q")[0] == 0
+    assert (place / "made" / "guarantee.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("value", "terms"), [("1", ["car"]), ("0.7", ["car", "dog"]), ("1.0", ["car", "cat", "dog"])]
+)
+def test_a_count_is_not_a_share(place, syntf, value, terms):
+    """At most 1.0 of all texts is another thing than at most 1 text."""
+    pl.DataFrame({"body": ["cat dog", "cat dog", "cat car"]}).write_csv("texts.csv")
+    Path("syntf.toml").write_text(
+        'text = "body"\nvectors = "vectors.txt"\nfit-vocabulary = true\nneighbours = 1\n'
+        f"min-df = 1\nmax-df = {value}"
+    )
+    release(syntf)
+    assert sorted(Path("out/vocabulary.txt").read_text().split()) == terms
+
+
+# Where it is looked for
+
+
+def test_the_nearest_file_counts_and_paths_are_relative_to_it(place, syntf, monkeypatch):
+    write("length = 7\n")
+    monkeypatch.chdir("sub/deep")
+    promised, _, err = release(syntf, texts="../../texts.csv")
+    assert promised["length"] == 7
+    assert f"syntf: from {place / 'syntf.toml'}: " in err
+    (place / "sub" / "syntf.toml").write_text(
+        'text = "body"\nlength = 8\nvocabulary = "../terms.txt"\nvectors = "../vectors.txt"'
+    )
+    promised, _, err = release(syntf, texts="../../texts.csv")
+    assert (promised["length"], promised["vocabulary_size"]) == (8, len(TERMS))
+    assert f"from {place / 'sub' / 'syntf.toml'}: " in err
+
+
+def test_a_file_above_a_repository_does_not_count(place, syntf):
+    (place.parent / "syntf.toml").write_text("length = 7\n")
+    code, out, err = syntf("bounds", "--vocabulary", "terms.txt", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["length"] != 7
+
+
+def test_without_a_repository_it_is_looked_for_up_to_the_root(tmp_path):
+    deep = tmp_path / "a" / "b" / "c"
+    deep.mkdir(parents=True)
+    (tmp_path / "syntf.toml").write_text("length = 7\n")
+    assert config.find(deep) == config.Config(tmp_path / "syntf.toml", {"length": 7})
+
+
+def test_pyproject_counts_where_it_speaks_of_syntf(place, syntf):
+    (place / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    (place / "sub" / "pyproject.toml").write_text("[tool.other]\nlength = 1\n")
+    assert config.find(place / "sub") is None
+    (place / "pyproject.toml").write_text("[tool.syntf]\nlength = 7\n[tool.syntf.bounds]\ndelta=1")
+    found = config.find(place / "sub")
+    assert found == config.Config(place / "pyproject.toml", {"length": 7, "bounds": {"delta": 1}})
+    write("")
+    assert config.find(place / "sub").path == place / "syntf.toml"
+
+
+def test_a_named_file_is_read_and_no_other(place, syntf):
+    write("length = 7\n")
+    write('length = 8\nvocabulary = "terms.txt"\n', "other.toml")
+    code, out, err = syntf("bounds", "--config", "other.toml", "--json")
+    assert (code, json.loads(out)["length"]) == (0, 8)
+    assert err == 'syntf: from other.toml: length = 8, vocabulary = "terms.txt"\n'
+    assert "none.toml" in syntf("bounds", "--config", "none.toml")[2]
+    Path("pyproject.toml").write_text("[tool.other]\n")
+    assert "no table tool.syntf" in syntf("bounds", "--config", "pyproject.toml")[2]
+
+
+# What may stand in it
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("lenght = 7", "syntf.toml: unknown key 'lenght'; did you mean 'length'?"),
+        ("min_df = 7", "unknown key 'min_df'; did you mean 'min-df'?"),
+        ("colour = 7", "unknown key 'colour'"),
+        ("[anonymise]\nkeep = []", "unknown section [anonymise]; did you mean 'anonymize'?"),
+        ("[bounds]\nkeep = []", "unknown key 'keep' of [bounds]"),
+        ("[anonymize]\nkep = ['who']", "unknown key 'kep' of [anonymize]; did you mean 'keep'?"),
+        ("[evaluate]\nkep = ['who']", "unknown key 'kep' of [evaluate]"),  # of another command
+        ("keep = ['who']", "'keep' belongs in a section: [anonymize]"),
+        ("out = 'here'", "'out' belongs in a section"),
+        ("author = 'who'", "'author' belongs in a section"),
+        ("force = true", "'force' is for the command line alone"),
+        ("quiet = true", "'quiet' is for the command line alone"),
+        ("[anonymize]\ninsecure-seed = 1", "'insecure-seed' is for the command line alone"),
+        ("[anonymize]\nresume = true", "'resume' is for the command line alone"),
+        ("[anonymize]\nshuffle = 'yes'", "'shuffle' is true or false, not 'yes'"),
+        ("length = true", "'length' is text or a number, not True"),
+        ("length = [7]", "'length' is text or a number, not [7]"),
+        ("[anonymize]\nkeep = [1, ['who']]", "'keep' is a list of names, not ['who']"),
+        ("length = 7.5", "Invalid value for '--length': '7.5' is not a valid integer"),
+        ("preset = 'best'", "'best' is not one of 'default'"),
+        ("length 7", "syntf.toml is not TOML: "),
+        ("[verify]\nvectors = 'x'", "unknown section [verify]"),
+    ],
+)
+def test_what_cannot_stand_there_is_one_line(place, syntf, text, said):
+    Path("syntf.toml").write_text(text)
+    code, out, err = syntf("anonymize", "texts.csv", "--text", "body", "--out", "out")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert said in err
+    assert "syntf.toml" in err
+    assert not Path("out").exists()
+
+
+def test_a_broken_file_does_not_name_its_values_where_it_is_not_used(place, syntf):
+    """`verify` checks what others sent: nothing beside it is to steer it."""
+    Path("syntf.toml").write_text("vectors = 'evil.npz'\n")
+    assert syntf("verify", ".")[2].startswith("syntf: no guarantee.json in .")
+
+
+def test_only_what_is_shared_may_stand_at_the_top():
+    shared = config.shared(ALL)
+    assert {"text", "loss", "vectors", "label", "keep-numbers"} <= set(shared)
+    assert not {"keep", "out", "author", "shuffle", "force", "quiet", "json", "config"} & set(
+        shared
+    )
+    assert not any(set(options) & config.EVERY_TIME for options in ALL.values())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_flag_of_a_file_can_be_taken_back(name):
+    for key, option in ALL[name].items():
+        assert not option.is_flag or option.secondary_opts == [f"--no-{key}"], key
+
+
+# syntf init
+
+
+def test_init_writes_what_was_given_and_explains_the_rest(place, syntf):
+    code, out, err = syntf(
+        "init", "--text", "body", "--keep", "who", "kind", "--shuffle", "--loss", 5, "--label",
+        "kind", "--vocabulary", "terms.txt", "--keep-numbers", "--min-df", "0.5",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "syntf.toml" in out
+    assert tomllib.loads(Path("syntf.toml").read_text(encoding="utf-8")) == {
+        "text": "body", "loss": 5.0, "label": "kind", "vocabulary": "terms.txt",
+        "keep-numbers": True, "min-df": 0.5,
+        "anonymize": {"keep": ["who", "kind"], "shuffle": True}, "evaluate": {},
+    }  # fmt: skip
+    promised, documents, _ = release(syntf)
+    assert promised["loss_per_word"]["tight"] == pytest.approx(5)
+    assert documents.columns == ["document", "who", "kind"]
+
+
+def test_every_line_of_it_can_be_taken_into_use(place, syntf):
+    assert syntf("init", "-q") == (0, "", "")
+    text = Path("syntf.toml").read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= 88
+    assert tomllib.loads(text) == {"anonymize": {}, "evaluate": {}}
+    lines = [
+        line.removeprefix("# ").replace("…", '"x"')
+        if " = " in line and not line.startswith("# Of the")
+        else line
+        for line in text.splitlines()
+    ]
+    table = tomllib.loads("\n".join(lines))
+    sections = {name: table.pop(name) for name in ("anonymize", "evaluate")}
+    assert set(table) | set(sections["anonymize"]) == set(ALL["anonymize"]) | set(
+        key for key in ALL["evaluate"] if key in config.shared(ALL)
+    )
+    assert set(sections["evaluate"]) == {"author", "out", "scrub"}
+    for key, value in table.items():  # what is shown as a default is the default
+        option = config.shared(ALL)[key]
+        if value not in ("x", True):
+            assert value == option.type(option.default)
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "\u00fc\U0001f600", "a\x7fb\x01", "#", "x\ny"])
+def test_any_name_survives_the_file(place, syntf, name):
+    assert syntf("init", "--text", name)[0] == 0
+    assert tomllib.loads(Path("syntf.toml").read_text(encoding="utf-8"))["text"] == name
+
+
+def test_init_overwrites_nothing(place, syntf):
+    Path("syntf.toml").write_text("# mine")
+    code, _, err = syntf("init")
+    assert (code, err) == (2, "syntf: syntf.toml exists already, and is left as it is\n")
+    assert Path("syntf.toml").read_text() == "# mine"
+    Path("syntf.toml").unlink()
+    Path("syntf.toml").symlink_to("elsewhere")
+    assert syntf("init")[0] == 2
+    assert not Path("elsewhere").exists()
+    Path("syntf.toml").unlink()
+    Path("pyproject.toml").write_text("[tool.syntf]\n")
+    assert "pyproject.toml has a table tool.syntf already" in syntf("init")[2]
+    assert "syntf.toml" not in os.listdir()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--loss", "1", "--epsilon", "1"], "not both"),
+        (["--keep", "text"], "the text column 'text' cannot be released"),
+        (["--text", "body", "--keep", "who", "body"], "the text column 'body' cannot"),
+        (["--preset", "best"], "'best' is not one of"),
+    ],
+)
+def test_init_refuses_what_anonymize_would(place, syntf, options, said):
+    code, _, err = syntf("init", *options)
+    assert code == 2
+    assert said in err
+    assert not Path("syntf.toml").exists()
+
+
+def test_init_has_every_option_that_anonymize_can_be_configured_with():
+    own = {config.key_of(o) for o in cli.app.commands["init"].params if isinstance(o, click.Option)}
+    assert own == {*ALL["anonymize"], "label", "quiet"} - {"out"}
