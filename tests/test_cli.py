@@ -21,7 +21,8 @@ from syntf.cli import app as cli
 from syntf.errors import TableError
 from syntf.presets import PRESETS
 
-FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt"]
+FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
+         "report.html"]  # fmt: skip
 SUPPLIED = "Public on the word of whoever made this release: vocabulary."
 WORDS = (
     "cat dog car train music house river bread football winter school doctor money garden book "
