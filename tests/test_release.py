@@ -19,7 +19,8 @@ TERMS = ["cat", "café", "猫", "dog"]
 COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=np.int32))
 DOCUMENTS = pl.DataFrame({"document": [0, 1, 2], "topic": ["a", None, "c, d"]})
 FILES = {
-    "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt", "report.html",
+    "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
+    "report.html",
 }  # fmt: skip
 PORTRAIT = Portrait(1, 1, Fate(0.25, 0.5, 0.25), [], (6.25, 312.5))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from syntf import record, verify_files, verify_report, verify_table
 from syntf.guarantee import Guarantee
-from syntf.release import REPORT
+from syntf.report.page import NAME as REPORT
 from syntf.stages import Stages, silent
 from syntf.vectors import WordVectors
 from syntf.verdict import FAILED, WORD, Check, Finding, Report, plain

@@ -18,8 +18,9 @@ from syntf.formats import WRITERS
 from syntf.guarantee import Guarantee
 from syntf.readback import Expected, check, open_parquet
 from syntf.readme import readme
-from syntf.release import NUMBER, REPORT
+from syntf.release import NUMBER
 from syntf.report.contents import Released
+from syntf.report.page import NAME as REPORT
 from syntf.stages import Stages
 from syntf.verdict import WORD, Finding, plain
 from syntf.vocabulary import as_lines, terms_digest

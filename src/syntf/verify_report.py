@@ -6,8 +6,8 @@ from syntf import __version__
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
 from syntf.mechanism import Mechanism
-from syntf.release import REPORT
 from syntf.report.contents import Evaluated, Released
+from syntf.report.page import NAME as REPORT
 from syntf.report.page import page
 from syntf.report.portrait import portrait
 from syntf.verdict import WORD, Finding, plain

@@ -336,6 +336,38 @@ def verify(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> in
 
 
 @app.command()
+@click.argument("folder", type=FILE, metavar="RELEASE")
+@click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the page goes.")
+@click.option(
+    "--evaluation",
+    type=FILE,
+    metavar="DIR",
+    help="Add what syntf evaluate measured with the same parameters: for the owner of the texts.",
+)
+@click.option(
+    "--vectors",
+    type=FILE,
+    metavar="FILE",
+    help="The word vectors of a release that was not made with the embedded ones.",
+)
+@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def report(folder: Path, out: Path, **options: Any) -> None:
+    """Make the page of a release again, from its other files: what report.html is.
+
+    The release is verified first. Without --evaluation the page is that of the release, byte
+    for byte; with it, it shows what an analyst and attackers keep, and is not for others.
+
+    \b
+    Example:
+      syntf report release --evaluation proof --out report.html
+    """
+    from syntf.cli import report
+
+    report.run(folder, out, **options)
+
+
+@app.command()
 @click.argument("words", nargs=-1, required=True)
 @click.option(
     "--top",
@@ -437,8 +469,8 @@ def evaluate(input: Path, out: Path, **options: Any) -> None:
 
     An analyst learns labels, an attacker authors, from one part of the documents, and both
     are tested on the rest: on the texts as they are, on their term vectors, and on synthetic
-    ones, made anew for each run. DIR gets results.csv, scenarios.csv and figures. An
-    interrupted evaluation goes on where it was when started again.
+    ones, made anew for each run. DIR gets results.csv, scenarios.csv, figures and a page with
+    all of it, report.html. An interrupted evaluation goes on where it was when started again.
 
     \b
     Example:

@@ -48,12 +48,12 @@ def done(guarantee: Guarantee, released: Released | None) -> Markup:
         ]
     return section(
         "done",
-        "What was done",
+        "What is done to the texts",
         element(
             "p",
-            "The texts are not in the release. Each document became a list of words, each drawn "
-            "from the document and replaced at random; how often each word was drawn is all "
-            "that is released of the text.",
+            "A release holds no text. Each document becomes a number of words, each drawn from it "
+            "and replaced at random; how often each word came up is all that is released of the "
+            "text.",
         ),
         *_warnings(guarantee, released),
         table(["setting", "value"], rows, "facts"),

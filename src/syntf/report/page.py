@@ -4,6 +4,7 @@ Nothing else enters, so whoever has a release can make its report again, byte fo
 evaluation adds more, and it is never part of a release.
 """
 
+from syntf.arithmetic import shown
 from syntf.guarantee import Guarantee
 from syntf.report.contents import Evaluated, Released
 from syntf.report.markup import Markup, element
@@ -35,14 +36,18 @@ def page(
     if released is not None:
         parts.append(sparsity(guarantee, released))
     parts += [limits(), checking(guarantee, released)]
+    loss = shown(guarantee.loss_per_document, 2)
     head = "\n".join(
         [
             '<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            element("title", f"syntf: privacy loss {guarantee.loss_per_document:,.2f} a document"),
+            element("title", f"syntf: privacy loss {loss} a document"),
             f"<style>{CSS}</style>",
         ]
     )
     body = element("main", *(Markup(f"{part}\n") for part in parts))
-    return f'<!doctype html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
+    return "\n".join(
+        ["<!doctype html>", '<html lang="en">', f"<head>\n{head}\n</head>",
+         f"<body>\n{body}\n</body>", "</html>\n"]
+    )  # fmt: skip

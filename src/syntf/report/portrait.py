@@ -77,12 +77,12 @@ def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Po
     frequent = sorted(range(len(outputs)), key=vocabulary.output_rows.__getitem__)[:SAMPLED]
     words = {outputs[place] for place in frequent}
     row_of = {term: row for row, term in enumerate(vocabulary.inputs) if term in words}
-    sums = [0, 0]
+    staying, nearby = 0, 0
     shown = []
     for rank, own in enumerate(frequent):
         weights = mechanism.weights(row_of[outputs[own]])
         stays, nearest = _split(weights, own, near)
-        sums = [sums[0] + stays, sums[1] + nearest]
+        staying, nearby = staying + stays, nearby + nearest
         if rank < SHOWN:
             order = np.argsort(-weights, kind="stable")[: SUBSTITUTES + 1].tolist()
             becomes = [
@@ -97,7 +97,7 @@ def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Po
     return Portrait(
         near=near,
         sampled=len(frequent),
-        fate=_fate(*sums, mechanism.total * len(frequent)),
+        fate=_fate(staying, nearby, mechanism.total * len(frequent)),
         substitutions=shown,
         epsilons=(document, author),
     )
