@@ -51,15 +51,15 @@ def percent(share: float) -> str:
     """A chance for people to read: three digits at most, never a false zero.
 
     >>> percent(0.3584), percent(0.0471), percent(0.00007), percent(1.0), percent(0.0)
-    ('35.8 %', '4.7 %', 'under 0.01 %', '100 %', '0 %')
+    ('35.8%', '4.7%', 'under 0.01%', '100%', '0%')
     """
     if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
+        return f"{share:.0%}"
     if share < 0.0001:
-        return "under 0.01 %"
+        return "under 0.01%"
     if share > 0.9999:
-        return "over 99.99 %"
-    return f"{100 * share:.{1 if 0.01 <= share < 0.99 else 2}f} %"
+        return "over 99.99%"
+    return f"{100 * share:.{1 if 0.01 <= share < 0.99 else 2}f}%"
 
 
 def score(value: float | None) -> str:

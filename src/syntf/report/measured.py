@@ -24,7 +24,9 @@ def measured(found: Evaluated) -> Markup:
             f"Scores are F1, from 0 to 1, on {runs}, drawn anew for this measurement at a loss "
             f"of {shown(found.loss_per_word, 4)} a word. Hollow: on the texts; filled: on the "
             "release. The dashed line is the floor: how far someone gets who knows the true topic "
-            "of each document and nothing of its text. What lies above it, words gave away.",
+            "of each document and nothing of its text. What lies above it, words gave away. "
+            "Suspects are the authors with the most texts (Any), or of those only who write on "
+            "two topics or more (Multi).",
         ),
         _legend(),
     ]
@@ -99,11 +101,11 @@ def _links(links: Sequence[Link]) -> list[Markup]:
         element(
             "p",
             "By someone who knows the mechanism and holds texts. By chance the area is 0.500, "
-            "and 1 % are found.",
+            "and 1% are found.",
         ),
-        table(["what is linked", "area under the curve", "found at 1 % errors"], rows, "figures"),
+        table(["what is linked", "area under the curve", "found at 1% errors"], rows, "figures"),
     ]
 
 
 def _share(link: Link) -> str:
-    return "–" if link.found is None else f"{100 * link.found:.0f} %"
+    return "–" if link.found is None else f"{100 * link.found:.0f}%"

@@ -31,7 +31,7 @@ def done(guarantee: Guarantee, released: Released | None) -> Markup:
         ("drawn", f"{WEIGHTS[guarantee.weights]}; {DRAWS[guarantee.draws]}"),
         ("replaced by", _replaced(guarantee)),
         ("known words", f"{guarantee.input_size:,} in, {guarantee.vocabulary_size:,} out"),
-        ("word forms", f"{FORMS[guarantee.morphology]}, read by: {guarantee.analyzer}"),
+        ("word forms", f"{FORMS[guarantee.morphology]}, found by {_reader(guarantee)}"),
         ("shared spelling", f"counts {guarantee.spelling:g} against a substitute"),
         ("WordNet’s synonyms", "added to the vocabulary" if guarantee.synsets else "not used"),
         ("parameter ε", f"{guarantee.epsilon:g} (not the loss: that was measured)"),
@@ -65,6 +65,10 @@ def done(guarantee: Guarantee, released: Released | None) -> Markup:
         ),
         table(["what", "origin"], _origins(guarantee), "facts"),
     )
+
+
+def _reader(guarantee: Guarantee) -> str:
+    return "syntf itself" if guarantee.analyzer == "fast" else guarantee.analyzer
 
 
 def _replaced(guarantee: Guarantee) -> str:

@@ -40,7 +40,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Substitution:
-    """A public word, its fate, and the likeliest words in its place."""
+    """A public word, its fate, and the likeliest of the words that are near it."""
 
     word: str
     fate: Fate
@@ -84,14 +84,11 @@ def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Po
         stays, nearest = _split(weights, own, near)
         staying, nearby = staying + stays, nearby + nearest
         if rank < SHOWN:
-            order = np.argsort(-weights, kind="stable")[: SUBSTITUTES + 1].tolist()
-            becomes = [
-                (outputs[place], _share(int(weights[place]), mechanism.total))
-                for place in order
-                if place != own
-            ]
+            order = np.argsort(-weights, kind="stable")[:near].tolist()
+            likely = [place for place in order if place != own][:SUBSTITUTES]
+            becomes = [(outputs[at], _share(int(weights[at]), mechanism.total)) for at in likely]
             fate = _fate(stays, nearest, mechanism.total)
-            shown.append(Substitution(outputs[own], fate, becomes[: min(SUBSTITUTES, near)]))
+            shown.append(Substitution(outputs[own], fate, becomes))
     draws = [length, DOCUMENTS * length]
     document, author = at_once(mechanism, draws, DELTA)
     return Portrait(

@@ -54,19 +54,20 @@ def _void(guarantee: Guarantee) -> Markup:
     reasons = [text for text in guarantee.caveats if text.startswith("NOT ")]
     first = element("strong", "Not private: no guarantee covers this as it stands.")
     items = element("ul", *(element("li", reason) for reason in reasons))
-    return element("div", element("p", first), items, kind="warn", role="alert")
+    return element("div", element("p", first), items, kind="warn")
 
 
 def _reading(guarantee: Guarantee) -> str:
-    """How much that is, in a sentence."""
+    """How much that is, in a few words."""
+    factor = shown_ratio(Fraction(guarantee.loss_ratio))
     if guarantee.loss_per_document <= 1:
         return "That is a strong promise: it limits what the whole document can give away."
     if guarantee.loss_per_document <= 10:
         return "That limits what a whole document can give away, though not by much."
     return (
-        "For a whole document that excludes nothing: it is a limit on what each single word can "
-        "prove. Whether a person can be found in practice is a matter of attacks, and those can "
-        "be measured (syntf evaluate)."
+        "For a whole document that excludes nothing. What it limits is the single word: by a "
+        f"factor of at most {factor}. Whether a person can be found in practice is shown by "
+        "attacks, and those can be measured (syntf evaluate)."
     )
 
 
@@ -93,8 +94,9 @@ def meaning(guarantee: Guarantee, portrait: Portrait) -> Markup:
         element(
             "p",
             "A loss is an exponent: a loss of ℓ lets the odds between two possible documents "
-            "shift by a factor of up to e^ℓ, in either direction, whatever else is known. ",
-            "Losses add up, so factors multiply.",
+            "shift by a factor of up to e",
+            element("sup", "ℓ"),
+            ", in either direction, whatever else is known. Losses add up, so factors multiply.",
         ),
         table(["what is seen", "loss, at most", "odds shift by, at most"], rows, "figures"),
         element("p", _suspicion(ratio)),
@@ -113,10 +115,10 @@ def comparison(guarantee: Guarantee) -> Markup:
     """The bounds on the loss of a word beside each other, and beside the paper's."""
     losses = guarantee.loss_per_word
     bars = [
-        ("standard bound (ε)", losses.standard, "b", 4),
-        ("improved bound (ε + ln η)", losses.improved, "b", 4),
-        ("tight: measured, promised", losses.tight, "a", 4),
-        ("the paper’s best setting", PAPER_WORD, "c", 1),
+        ("standard (ε)", losses.standard, "b", 4),
+        ("improved (ε + ln η)", losses.improved, "b", 4),
+        ("tight, promised", losses.tight, "a", 4),
+        ("the paper’s optimum", PAPER_WORD, "c", 1),
     ]
     most = max(loss for _, loss, _, _ in bars)
     rows = [
@@ -158,7 +160,7 @@ def _beside_paper(guarantee: Guarantee) -> str:
 
 def percent_of(loss: float, whole: float) -> str:
     share = loss / whole
-    return percent(share) if share < 1 else f"{100 * share:,.0f} %"
+    return percent(share) if share < 1 else f"{100 * share:,.0f}%"
 
 
 def _suspicion(ratio: Fraction) -> str:
@@ -180,13 +182,13 @@ def _epsilons(guarantee: Guarantee, portrait: Portrait, author: float) -> str:
     smaller = [shown(epsilon, 2) for epsilon in portrait.epsilons]
     if smaller == promised:
         return (
-            f"Other guarantees may fail with a small chance δ. At δ = {DELTA:g} nothing "
+            f"An (ε, δ) guarantee may fail with a small chance δ. At δ = {DELTA:g} nothing "
             f"noticeably smaller than {promised[0]} is known without a longer computation "
             "(syntf bounds --delta)."
         )
     return (
-        f"Other guarantees may fail with a small chance δ. Read so, at δ = {DELTA:g} (one in a "
-        f"million), ε is {smaller[0]} for a document and {smaller[1]} for an author of "
+        f"An (ε, δ) guarantee may fail with a small chance δ. At δ = {DELTA:g}, one in a "
+        f"million, ε is {smaller[0]} for a document and {smaller[1]} for an author of "
         f"{DOCUMENTS}. This is a promise of a weaker kind, and stands beside the loss of "
         f"{promised[0]}, not in its place."
     )

@@ -2,10 +2,10 @@
 
 CSS = """
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#4d5561;--page:#fff;--box:#f3f5f8;
---line:#c9d0d9;--a:#1f5fa8;--b:#8fb6df;--c:#b9bec6;--warn:#8a1c1c;--warnbox:#fdeeee;
+--line:#c9d0d9;--a:#174a85;--b:#5f95cf;--c:#8d95a1;--warn:#8a1c1c;--warnbox:#fdeeee;
 --note:#6a4a00;--notebox:#fdf5e0}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#e8ebef;--soft:#aeb6c1;--page:#14171b;
---box:#1f242b;--line:#3c444f;--a:#6fb0f2;--b:#3d6c9c;--c:#5b636e;--warn:#ff9c9c;--warnbox:#3a1d1f;
+--box:#1f242b;--line:#3c444f;--a:#7cb8f5;--b:#4b7fb5;--c:#7a828d;--warn:#ff9c9c;--warnbox:#3a1d1f;
 --note:#f0cf86;--notebox:#332a14}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
@@ -46,6 +46,7 @@ align-items:center;margin:0;padding:.22rem 0}
 .rows.words>li>:last-child{text-align:left;white-space:normal}
 svg{display:block;width:100%;overflow:visible}
 .bar,.stack{overflow:hidden;border-radius:2px}
+.stack rect{stroke:var(--page);stroke-width:1.5}
 rect.a{fill:var(--a)}rect.b{fill:var(--b)}rect.c{fill:var(--c)}
 .track{padding:0 6px}
 line.rule{stroke:var(--line);stroke-width:1}
@@ -60,14 +61,14 @@ border-top:1px solid var(--line);padding-top:.15rem}
 footer{margin-top:2.4rem;border-top:1px solid var(--line);padding-top:.6rem}
 @media screen and (max-width:34rem){.rows>li{grid-template-columns:1fr auto}
 .rows>li>svg{grid-column:1/-1;grid-row:2}
-.rows.words>li{grid-template-columns:5.5rem 1fr}
+.rows.words>li{grid-template-columns:6.75rem 1fr}
 .rows.words>li>svg{grid-column:2;grid-row:1}
 .rows.words>li>:last-child{grid-column:1/-1}
 .lead .number{font-size:2.4rem}.facts tbody th{width:42%}}
 @page{size:A4;margin:16mm 15mm}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}
 .lead,.warn,.note,figure,tr,li,h1,h2,h3{break-inside:avoid}
-h1,h2,h3,figcaption,thead{break-after:avoid}
+h1,h2,h3,thead,p:has(+figure),p:has(+.rows){break-after:avoid}
 .lead,.warn,.note{border:1px solid var(--line);border-left-width:.3rem}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 .wide{overflow:visible}}

@@ -5,7 +5,8 @@ number stands beside it.
 """
 
 from collections.abc import Sequence
-from html import escape
+
+from syntf.report.markup import text
 
 HEIGHT = 16
 """Pixels of a bar."""
@@ -66,7 +67,7 @@ def track(before: float | None, after: float | None, floor: float | None, label:
 
 
 def _picture(kind: str, height: int, label: str, drawn: Sequence[str]) -> str:
-    told = escape(label)
+    told = text(label)
     return (
         f'<svg class="{kind}" height="{height}" role="img" aria-label="{told}">'
         f"<title>{told}</title>{''.join(drawn)}</svg>"

@@ -63,14 +63,21 @@ def _near(guarantee: Guarantee, portrait: Portrait) -> str:
 
 
 def _substitution(one: Substitution) -> Markup:
-    becomes = ", ".join(f"{word} {percent(chance)}" for word, chance in one.becomes)
-    told = f"{becomes}; itself {percent(one.fate.stays)}" if becomes else "nothing else"
+    told = "; ".join([*_becomes(one), f"itself {percent(one.fate.stays)}"])
     return element(
         "li",
         element("span", one.word),
         Markup(svg.stack(_parts(one.fate), f"{one.word}: {told}", 16)),
         element("span", told, kind="soft"),
     )
+
+
+def _becomes(one: Substitution) -> list[str]:
+    """Likely words with their chances; the chance once where it is the same for all."""
+    chances = {percent(chance) for _, chance in one.becomes}
+    if len(one.becomes) > 1 and len(chances) == 1:
+        return [f"{', '.join(word for word, _ in one.becomes)} {chances.pop()} each"]
+    return [", ".join(f"{word} {percent(chance)}" for word, chance in one.becomes)]
 
 
 def _parts(fate: Fate) -> list[tuple[str, float]]:
