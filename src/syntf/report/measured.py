@@ -52,7 +52,7 @@ def _scenario(scenario: Scenario) -> Markup:
     if scenario.floor is not None:
         told = f"The topic alone: {score(scenario.floor)}. {_verdict(scenario, scenario.floor)}"
         lines.append(element("p", told))
-    return element("div", *lines)
+    return element("div", *lines, kind="block")
 
 
 def _verdict(scenario: Scenario, floor: float) -> str:

@@ -36,13 +36,14 @@ def page(
     if released is not None:
         parts.append(sparsity(guarantee, released))
     parts += [limits(), checking(guarantee, released)]
-    loss = shown(guarantee.loss_per_document, 2)
+    number = shown(guarantee.loss_per_document, 2)
+    title = f"privacy loss {number} a document" if guarantee.private else "not private"
     head = "\n".join(
         [
             '<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            element("title", f"syntf: privacy loss {loss} a document"),
+            element("title", f"syntf: {title}"),
             f"<style>{CSS}</style>",
         ]
     )

@@ -20,29 +20,29 @@ SUSPICION = 10**6
 
 def headline(guarantee: Guarantee, released: Released | None) -> Markup:
     """One number, one sentence, and what stands against them."""
-    number = shown(guarantee.loss_per_document, 2)
+    number, subject = shown(guarantee.loss_per_document, 2), "This release"
+    about = f"{guarantee.length:,} words a document · syntf {guarantee.version}"
     if released is None:
-        title = "What a release with these settings promises"
-        about = f"{guarantee.length:,} words a document · syntf {guarantee.version}"
+        subject = "A release with these settings"
     else:
-        title = "What this release promises"
-        about = (
-            f"{released.documents:,} documents, {guarantee.length:,} words each · "
-            f"made by syntf {guarantee.version}"
-        )
+        about = f"{released.documents:,} documents · {about}"
     sentence = (
         "Whatever a document said, what is released of it changes the odds between any two "
         f"documents it may have been by a factor of at most e to the power of {number}."
     )
     if guarantee.private:
-        told: list[object] = [element("p", sentence), element("p", _reading(guarantee))]
+        title = f"What {subject[0].lower()}{subject[1:]} promises"
+        unit, kind = "privacy loss of a document, at most", "number"
+        told = [element("p", sentence), element("p", _reading(guarantee))]
     else:
-        would = "The table of probabilities would allow this sentence: “" + sentence + "”"
+        title = f"{subject} is not private"
+        unit, kind = "loss of a document by the table alone", "number void"
+        would = f"The table of probabilities would allow this sentence: “{sentence}”"
         told = [element("p", would, " It does not hold here, for the reasons above.")]
     lead = element(
         "div",
-        element("span", number, kind="number"),
-        element("span", "privacy loss of a document, at most", kind="unit"),
+        element("span", number, kind=kind),
+        element("span", unit, kind="unit"),
         *told,
         kind="lead",
     )
@@ -52,7 +52,7 @@ def headline(guarantee: Guarantee, released: Released | None) -> Markup:
 
 def _void(guarantee: Guarantee) -> Markup:
     reasons = [text for text in guarantee.caveats if text.startswith("NOT ")]
-    first = element("strong", "Not private: no guarantee covers this as it stands.")
+    first = element("strong", "No guarantee covers it as it stands.")
     items = element("ul", *(element("li", reason) for reason in reasons))
     return element("div", element("p", first), items, kind="warn")
 
@@ -114,10 +114,11 @@ def meaning(guarantee: Guarantee, portrait: Portrait) -> Markup:
 def comparison(guarantee: Guarantee) -> Markup:
     """The bounds on the loss of a word beside each other, and beside the paper's."""
     losses = guarantee.loss_per_word
+    standing = "promised" if guarantee.private else "measured"
     bars = [
         ("standard (ε)", losses.standard, "b", 4),
         ("improved (ε + ln η)", losses.improved, "b", 4),
-        ("tight, promised", losses.tight, "a", 4),
+        (f"tight, {standing}", losses.tight, "a", 4),
         ("the paper’s optimum", PAPER_WORD, "c", 1),
     ]
     most = max(loss for _, loss, _, _ in bars)
@@ -141,7 +142,7 @@ def comparison(guarantee: Guarantee) -> Markup:
         element(
             "p",
             "Formulas bound the loss from the parameters alone. The tight loss is measured on "
-            "the very integers that words are drawn with, and it is what is promised.",
+            "the very integers that words are drawn with; a guarantee promises no other.",
         ),
         figure,
         element("p", _beside_paper(guarantee)),

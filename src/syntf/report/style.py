@@ -23,6 +23,7 @@ li{margin:.25rem 0}
 code{font:.9em ui-monospace,Consolas,monospace}
 .lead{background:var(--box);border-radius:.5rem;padding:1rem 1.1rem;margin:1rem 0}
 .lead .number{display:block;font-size:3rem;font-weight:700;line-height:1.1;color:var(--a)}
+.lead .void{color:var(--soft)}
 .lead .unit{display:block;color:var(--soft);margin-bottom:.5rem}
 .lead p:last-child{margin-bottom:0}
 .warn,.note{border-left:.3rem solid;border-radius:.25rem;padding:.6rem .9rem;margin:.8rem 0}
@@ -67,7 +68,7 @@ footer{margin-top:2.4rem;border-top:1px solid var(--line);padding-top:.6rem}
 .lead .number{font-size:2.4rem}.facts tbody th{width:42%}}
 @page{size:A4;margin:16mm 15mm}
 @media print{body{max-width:none;padding:0;font-size:10.5pt}
-.lead,.warn,.note,figure,tr,li,h1,h2,h3{break-inside:avoid}
+.lead,.warn,.note,.block,figure,p,tr,li,h1,h2,h3{break-inside:avoid}
 h1,h2,h3,thead,p:has(+figure),p:has(+.rows){break-after:avoid}
 .lead,.warn,.note{border:1px solid var(--line);border-left-width:.3rem}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}

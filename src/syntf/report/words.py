@@ -49,8 +49,7 @@ def fate(guarantee: Guarantee, portrait: Portrait) -> Markup:
         element(
             "p",
             "The words are the most frequent ones of the vocabulary by the order of the word "
-            "vectors; whether any document has them plays no part. Darkest: stays itself; "
-            "lighter: a near word; grey: any other.",
+            "vectors; whether any document has them plays no part. Colours as above.",
             kind="soft",
         ),
     )
