@@ -102,6 +102,7 @@ KINDS = [
     {"neighbours": 2, "loss": 4.0},
     {"neighbours": 1, "loss": 0.01},
     {"neighbours": 3, "loss": 0.4},
+    {"neighbours": 2, "loss": 4.0, "vocabulary": ["cat", "dog", "boat"]},  # 2k > M
     {"neighbours": None, "epsilon": 20.0},
     {"neighbours": None, "epsilon": 47.5, "length": 150},
 ]
