@@ -21,7 +21,8 @@ from syntf.cli import app as cli
 from syntf.errors import TableError
 from syntf.presets import PRESETS
 
-FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt"]
+FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
+         "report.html"]  # fmt: skip
 SUPPLIED = "Public on the word of whoever made this release: vocabulary."
 WORDS = (
     "cat dog car train music house river bread football winter school doctor money garden book "
@@ -159,7 +160,7 @@ def test_all_commands_are_there():
     assert {" ".join(command) for command in ALL} == {
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
-        "tune", "frontier", "verify", "audit", "ledger", "ledger create", "ledger show",
+        "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
         "ledger verify", "init", "completion",
     }  # fmt: skip
 

@@ -13,11 +13,16 @@ from scipy.sparse import csr_matrix, load_npz
 from syntf import release
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
+from syntf.report.portrait import Fate, Portrait
 
 TERMS = ["cat", "café", "猫", "dog"]
 COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=np.int32))
 DOCUMENTS = pl.DataFrame({"document": [0, 1, 2], "topic": ["a", None, "c, d"]})
-FILES = {"vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt"}
+FILES = {
+    "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
+    "report.html",
+}  # fmt: skip
+PORTRAIT = Portrait(1, 1, Fate(0.25, 0.5, 0.25), [], (6.25, 312.5))
 
 
 def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
@@ -57,7 +62,8 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
 
 
 def write(folder, *, counts=COUNTS, documents=DOCUMENTS, guarantee=None, force=False):
-    release.write(folder, counts, TERMS, documents, guarantee or promise(), force=force)
+    promised = guarantee or promise()
+    release.write(folder, counts, TERMS, documents, promised, PORTRAIT, force=force)
 
 
 def contents(folder):
@@ -72,7 +78,7 @@ def umask():
     os.umask(old)
 
 
-def test_a_release_holds_its_five_files_and_nothing_else(tmp_path):
+def test_a_release_holds_its_six_files_and_nothing_else(tmp_path):
     write(tmp_path / "out")
     assert set(contents(tmp_path / "out")) == FILES
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

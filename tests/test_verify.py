@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 
-from syntf import cache, entropy, record, release, verify_files
+from syntf import cache, entropy, record, release, verify_files, verify_report
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.cli import main
 from syntf.cli import verify as command
@@ -24,6 +24,7 @@ from syntf.guarantee import CHECKSUM, Guarantee, caveats
 from syntf.mechanism import table_key
 from syntf.rating import WithEmptyDocument
 from syntf.readme import readme
+from syntf.report.portrait import portrait
 from syntf.vectors import WordVectors
 from syntf.verdict import CHECKS, FAILED, OK, SKIPPED, WORD
 from syntf.verify import UNCHECKED, verify
@@ -43,7 +44,8 @@ def make(toy_vectors, toy_words, tmp_path_factory):
         folder = tmp_path_factory.mktemp("made") / "release"
         release.write(
             folder, anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-            pl.DataFrame(documents), anonymizer.guarantee(kept_columns=kept), format=format,
+            pl.DataFrame(documents), anonymizer.guarantee(kept_columns=kept),
+            portrait(anonymizer.mechanism, anonymizer.vocabulary, length=LENGTH), format=format,
         )  # fmt: skip
         return folder
 
@@ -92,6 +94,13 @@ def forge_readme(folder, guarantee):
     """The README that goes with a forged guarantee."""
     columns = pl.read_parquet_schema(folder / "documents.parquet").names()
     (folder / "README.txt").write_text(readme(guarantee, len(TEXTS), columns))
+    forge(folder)
+
+
+def forge_report(folder, report):
+    """The report that goes with a forged guarantee, by a forger who has all that it takes."""
+    made = verify_report.again(stated(folder), *report.table, report.released)
+    (folder / "report.html").write_text(made, encoding="utf-8")
     forge(folder)
 
 
@@ -237,16 +246,19 @@ def test_a_forger_who_edits_a_loss_is_caught(copy, check, name, factor):
 def test_what_cannot_be_derived_is_listed_and_no_more(copy, check, name):
     assert stated(copy)[name] != TOLD[name]
     forge(copy, **{name: TOLD[name]})
+    assert failed(check(copy)) == ["report.html"]
+    forge_report(copy, check(copy))
     report = check(copy)
     assert report.verified
     assert status(report)[name] == WORD
 
 
-def test_another_version_leaves_the_readme_to_the_sender(copy, check):
+def test_another_version_leaves_readme_and_report_to_the_sender(copy, check):
     forge(copy, version="0.0.7")
     report = check(copy)
     assert report.verified
     assert status(report)["README.txt"] == status(report)["version"] == WORD
+    assert status(report)["report.html"] == WORD
 
 
 def test_every_field_has_a_forgery():
@@ -274,6 +286,7 @@ def test_a_forger_who_hides_a_seed_everywhere_has_given_a_false_word(make, check
     guarantee = stated(folder)
     told = [text for text in guarantee.caveats if "seeded" not in text]
     forge_readme(folder, forge(folder, seeded=False, private=True, caveats=told))
+    forge_report(folder, check(folder))
     report = check(folder)
     assert report.verified
     assert status(report)["seeded"] == WORD
@@ -372,6 +385,7 @@ def test_names_that_no_release_has_are_refused(copy, check, name):
 def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
     folder = make("jsonl", neighbours=2, loss=4.0)
     guarantee, terms = stated(folder), stated_terms(folder)
+    seen = portrait(*check(folder).table, length=LENGTH)
     counts = csr_matrix((np.full(3, LENGTH), ([0, 1, 2], [4, 5, 6])), shape=(3, 40), dtype=np.int32)
     documents = pl.DataFrame({"document": range(3), "topic": list("abc")})
     for format in sorted(WRITERS):
@@ -379,7 +393,7 @@ def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
             for shard in range(3):
                 numbers = release.row_numbers(3 * shard, 3)
                 draft.add(counts, documents.with_columns(numbers))
-            draft.finish(terms, replace(guarantee, files={}), format=format)
+            draft.finish(terms, replace(guarantee, files={}), seen, format=format)
         report = check(tmp_path / format)
         assert report.verified
         assert report.documents == 9
@@ -551,7 +565,7 @@ def test_the_command_fails_without_the_vectors(original, capsys):
     assert command.run(original, None, as_json=False) == 1
     out = capsys.readouterr().out
     assert "FAILED" in out
-    assert out.splitlines()[-1].startswith("NOT VERIFIED: 5 checks")
+    assert out.splitlines()[-1].startswith("NOT VERIFIED: 6 checks")
 
 
 def test_the_command_as_json(original, toy_vectors, tmp_path, capsys):
@@ -614,6 +628,7 @@ def test_the_default_is_verified_from_the_package_alone(default_synthetic, tmp_p
     release.write(
         tmp_path / "out", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
         pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        portrait(anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length),
     )  # fmt: skip
     report = verify(tmp_path / "out")
     assert report.verified

@@ -22,6 +22,9 @@ AFFORDABLE = 10**11
 SAMPLE = 256
 """Rows looked at to tell which orders are worth a pass over all: the most concentrated ones."""
 
+QUICK = 50_000
+"""Draws whose sums take no time to speak of."""
+
 COLUMNS, PAIRS = "Rényi, column minimum", "Rényi, all pairs of rows"
 
 
@@ -84,6 +87,23 @@ def affordable(mechanism: Mechanism) -> bool:
     """Whether all pairs of its rows are compared without a device."""
     inputs, outputs = mechanism.shape
     return isinstance(mechanism, NeighbourhoodMechanism) or inputs**2 * outputs <= AFFORDABLE
+
+
+def at_once(mechanism: Mechanism, draws: Sequence[int], delta: float) -> list[float]:
+    """The least ε that takes no pass over rows: exact for neighbourhoods, else by ℓ alone.
+
+    In decimal arithmetic, so that it comes out the same everywhere.
+    """
+    found = []
+    for count in draws:
+        known = [times_up(mechanism.loss, count)]
+        if count <= QUICK:
+            known.append(_known(dominating.any_mechanism(mechanism.ratio, count, delta)).epsilon)
+            if isinstance(mechanism, NeighbourhoodMechanism):
+                exact = dominating.neighbourhood(mechanism, count, delta)
+                known.append(_known(exact).epsilon)
+        found.append(min(known))
+    return found
 
 
 def _neighbourhood(

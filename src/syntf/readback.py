@@ -65,13 +65,18 @@ class Block:
 Reader = Callable[[Path, Expected], Iterator[Block]]
 
 
-def check(path: Path, expected: Expected, progress: Callable[[int], None]) -> None:
-    """Refuse a file of counts unless it has the rows expected, each of exactly n words."""
+def check(path: Path, expected: Expected, progress: Callable[[int], None]) -> NDArray[np.int64]:
+    """Refuse a file of counts unless it has the rows expected, each of exactly n words.
+
+    Returns how many rows have so many distinct words, from 0 to the most there can be.
+    """
     read = READERS[path.suffix]
     done = 0
+    distinct = np.zeros(expected.longest + 1, dtype=np.int64)
     try:
         for block in read(path, expected):
             _check_block(block, expected, expected.first + done)
+            distinct += np.bincount(block.sizes, minlength=distinct.size)
             done += len(block.sizes)
             progress(len(block.sizes))
     except SyntfError as error:
@@ -80,6 +85,7 @@ def check(path: Path, expected: Expected, progress: Callable[[int], None]) -> No
         raise SyntfError(f"{path.name} cannot be read ({type(error).__name__})") from None
     if done != expected.rows:
         raise SyntfError(f"{path.name}: {done:,} rows for {expected.rows:,} documents")
+    return distinct
 
 
 def _check_block(block: Block, expected: Expected, first: int) -> None:

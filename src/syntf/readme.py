@@ -38,6 +38,7 @@ Files
 {counts_file}counts, documents x terms
   vocabulary.txt     the term of each column, one a line
 {_wrapped(documents_file, "one row a document: " + ", ".join(columns))}
+  report.html        the guarantee and what it means, with pictures
   guarantee.json     the guarantee and all parameters, for programs
 
 What the guarantee says

@@ -26,6 +26,10 @@ from syntf.errors import COMPLETE, SyntfError
 from syntf.formats import WRITERS, npz
 from syntf.guarantee import Guarantee
 from syntf.readme import readme
+from syntf.report.contents import Released
+from syntf.report.page import NAME as REPORT
+from syntf.report.page import page
+from syntf.report.portrait import Portrait
 from syntf.vocabulary import as_lines
 
 try:
@@ -41,7 +45,7 @@ SHARD = 1 << 16
 
 _STATE, _LOCK = "state.json", "lock"
 _PART = re.compile(
-    r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|guarantee\.json"
+    r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
 )
 
 
@@ -94,6 +98,7 @@ class Draft:
         self,
         vocabulary: Sequence[str],
         guarantee: Guarantee,
+        portrait: Portrait,
         *,
         shuffle: entropy.Source | None = None,
         numbered: bool = False,
@@ -106,7 +111,7 @@ class Draft:
         """
         self._final.mkdir()
         try:
-            self._assemble(self._final, vocabulary, guarantee, shuffle, numbered, format)
+            self._assemble(self._final, vocabulary, guarantee, portrait, shuffle, numbered, format)
             _appear(self._final, self.folder)
         finally:  # whatever interrupts this, and whenever
             self._finished = not self._final.exists()
@@ -195,6 +200,7 @@ class Draft:
         final: Path,
         vocabulary: Sequence[str],
         guarantee: Guarantee,
+        portrait: Portrait,
         shuffle: entropy.Source | None,
         numbered: bool,
         format: str,
@@ -204,9 +210,12 @@ class Draft:
         ordered = self._shuffled(final, shuffle) if shuffle else map(self._read_shard, shards)
         columns: list[str] = []
         first = 0
+        longest = min(guarantee.length, len(vocabulary))
+        released = Released.of(np.array([], dtype=np.int64), longest)
         for shard, (counts, documents) in enumerate(ordered):
             part = f"-{shard:05}" if len(self.rows) > 1 else ""
             columns = documents.columns
+            released += Released.of(np.diff(counts.indptr), longest)
             write_counts(final / f"vectors{part}{suffix}", counts, vocabulary, first)
             if numbered:
                 documents = documents.with_columns(row_numbers(first, documents.height))
@@ -218,6 +227,7 @@ class Draft:
             guarantee, first, columns, f"vectors{part}{suffix}", f"documents{part}.parquet"
         )
         (final / "README.txt").write_bytes(text.encode())
+        (final / REPORT).write_bytes(page(guarantee, portrait, released).encode())
         promise = replace(guarantee, files=digests(final))
         (final / "guarantee.json").write_bytes(promise.as_json().encode())
         for path in [*final.iterdir(), final]:
@@ -284,6 +294,7 @@ def write(
     vocabulary: Sequence[str],
     documents: pl.DataFrame,
     guarantee: Guarantee,
+    portrait: Portrait,
     *,
     format: str = "npz",
     force: bool = False,
@@ -292,7 +303,7 @@ def write(
     with Draft(folder, force=force) as draft:
         try:
             draft.add(counts, documents)
-            draft.finish(vocabulary, guarantee, format=format)
+            draft.finish(vocabulary, guarantee, portrait, format=format)
         except BaseException:
             draft.discard()
             raise

@@ -6,7 +6,11 @@ from typing import Any, Literal
 
 from syntf.errors import SyntfError, TableError
 from syntf.guarantee import Guarantee
+from syntf.mechanism import Mechanism
 from syntf.readback import UNREADABLE
+from syntf.report.contents import Released
+from syntf.report.page import NAME as REPORT
+from syntf.vocabulary import Vocabulary
 
 Status = Literal["ok", "FAILED", "not checked", "on the sender's word"]
 OK: Status = "ok"
@@ -16,7 +20,7 @@ WORD: Status = "on the sender's word"
 
 CHECKS = (
     "guarantee.json", "files", "caveats", "vocabulary.txt", "documents", "counts", "README.txt",
-    "vectors", "public words", "table", "loss per word", "loss per document",
+    "vectors", "public words", "table", "loss per word", "loss per document", REPORT,
 )  # fmt: skip
 """All that are made, in the order they are reported in."""
 
@@ -41,11 +45,16 @@ class Check:
 
 @dataclass
 class Report:
-    """What came of all checks. `guarantee` is None unless its bytes are as syntf writes them."""
+    """What came of all checks. `guarantee` is None unless its bytes are as syntf writes them.
+
+    `table`, with the words of its rows, and `released` are what was derived and counted.
+    """
 
     checks: list[Check] = field(default_factory=list)
     guarantee: Guarantee | None = None
     documents: int = 0
+    table: tuple[Mechanism, Vocabulary] | None = None
+    released: Released | None = None
 
     @property
     def verified(self) -> bool:

@@ -13,11 +13,12 @@ checksum and listed as on the sender's word.
 from collections.abc import Callable
 from pathlib import Path
 
-from syntf import record, verify_files, verify_table
+from syntf import record, verify_files, verify_report, verify_table
 from syntf.guarantee import Guarantee
+from syntf.report.page import NAME as REPORT
 from syntf.stages import Stages, silent
 from syntf.vectors import WordVectors
-from syntf.verdict import WORD, Check, Finding, Report, plain
+from syntf.verdict import FAILED, WORD, Check, Finding, Report, plain
 
 UNCHECKED = (
     "seeded", "provenance", "supplied", "analyzer", "morphology", "synsets", "weights", "draws",
@@ -41,6 +42,7 @@ def verify(
         if report.attempt("files", verify_files.files, folder, guarantee, stages):
             terms = _contents(report, folder, guarantee, stages)
             _derivation(report, guarantee, terms, vectors, stages)
+            _report(report, folder, guarantee)
     report.complete()
     if guarantee is not None:
         drawn = "the counts, from this table, once, and no others of these texts"
@@ -72,7 +74,7 @@ def _contents(
         report.attempt("README.txt", verify_files.check_readme, folder, guarantee, parts, *told)
         if terms is not None:
             given = (folder, guarantee, parts, terms, rows, stages)
-            report.attempt("counts", verify_files.counts, *given)
+            report.released = report.attempt("counts", verify_files.counts, *given)
     return terms
 
 
@@ -93,5 +95,15 @@ def _derivation(
         return
     table = report.attempt("table", verify_table.table, guarantee, words, found, stages)
     if table is not None:
-        report.attempt("loss per word", verify_table.loss, guarantee, table)
-        report.attempt("loss per document", verify_table.document_loss, guarantee, table)
+        report.table = table
+        mechanism, _ = table
+        report.attempt("loss per word", verify_table.loss, guarantee, mechanism)
+        report.attempt("loss per document", verify_table.document_loss, guarantee, mechanism)
+
+
+def _report(report: Report, folder: Path, guarantee: Guarantee) -> None:
+    """The page for people, once all that it is made from is known to be right."""
+    failed = any(check.status == FAILED for check in report.checks)
+    if report.table and report.released and not failed:
+        given = (folder, guarantee, *report.table, report.released)
+        report.attempt(REPORT, verify_report.check_report, *given)

@@ -19,6 +19,8 @@ from syntf.guarantee import Guarantee
 from syntf.readback import Expected, check, open_parquet
 from syntf.readme import readme
 from syntf.release import NUMBER
+from syntf.report.contents import Released
+from syntf.report.page import NAME as REPORT
 from syntf.stages import Stages
 from syntf.verdict import WORD, Finding, plain
 from syntf.vocabulary import as_lines, terms_digest
@@ -35,7 +37,7 @@ Parts = Sequence[tuple[str, str]]
 
 def files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     """The names are those of one release, and each file has the bytes that the guarantee says."""
-    named = {"README.txt", "vocabulary.txt"}
+    named = {"README.txt", "vocabulary.txt", REPORT}
     for pair in parts(guarantee):
         named.update(pair)
     if named != set(guarantee.files):
@@ -117,11 +119,15 @@ def counts(
     stages: Stages,
 ) -> Finding:
     first = 0
+    distinct = np.zeros(min(guarantee.length, len(terms)) + 1, dtype=np.int64)
     with stages("checking counts", sum(rows)) as advance:
         for (name, _), count in zip(parts, rows, strict=True):
-            check(folder / name, Expected(terms, count, first, guarantee.length), advance)
+            expected = Expected(terms, count, first, guarantee.length)
+            distinct += check(folder / name, expected, advance)
             first += count
-    return Finding(f"exactly {guarantee.length:,} words in each of {first:,} documents")
+    return Finding(
+        f"exactly {guarantee.length:,} words in each of {first:,} documents", Released(distinct)
+    )
 
 
 def check_readme(

@@ -81,7 +81,7 @@ def public_words(guarantee: Guarantee, terms: Sequence[str], vectors: WordVector
 def table(
     guarantee: Guarantee, vocabulary: Vocabulary, vectors: WordVectors, stages: Stages
 ) -> Finding:
-    """The mechanism, built from nothing that was remembered."""
+    """The mechanism, built from nothing that was remembered; and the words of its rows."""
     if guarantee.inputs == "vectors":
         vocabulary = vocabulary.with_every_input(vectors)
     if guarantee.input_size != len(vocabulary.inputs):
@@ -111,7 +111,9 @@ def table(
     if guarantee.digest != f"sha256:{mechanism.digest}":
         raise SyntfError("the digest is that of another table than the parameters give")
     inputs, outputs = mechanism.shape
-    return Finding(f"{inputs:,} x {outputs:,} derived again, the same digest", mechanism)
+    return Finding(
+        f"{inputs:,} x {outputs:,} derived again, the same digest", (mechanism, vocabulary)
+    )
 
 
 def loss(guarantee: Guarantee, mechanism: Mechanism) -> Finding:

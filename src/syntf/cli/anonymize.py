@@ -24,6 +24,7 @@ from syntf.ledger_file import Run
 from syntf.ledger_names import Charge, Names
 from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
+from syntf.report.portrait import portrait
 from syntf.stages import Advance, Stages
 
 
@@ -121,6 +122,7 @@ def run(
                 draft.finish(
                     anonymizer.vocabulary.outputs,
                     guarantee,
+                    portrait(anonymizer.mechanism, anonymizer.vocabulary, length=settings.length),
                     shuffle=source if shuffle else None,
                     numbered=id is None,
                     format=format,

@@ -16,7 +16,7 @@ from syntf.cli import exits
 COMMANDS = {
     "Make a release": ("init", "example", "anonymize", "vocabulary", "ledger"),
     "Understand it": ("explain", "bounds", "coverage"),
-    "Check it": ("verify", "audit"),
+    "Check it": ("verify", "audit", "report"),
     "Measure what it keeps": ("evaluate", "tune", "reproduce", "frontier"),
     "Around it": ("cache", "completion"),
 }

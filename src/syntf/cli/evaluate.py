@@ -19,8 +19,12 @@ from syntf.evaluation.corpus import labelled
 from syntf.evaluation.experiment import SCRUBBING, Experiment
 from syntf.evaluation.judge import EVERY, Judge
 from syntf.evaluation.paper import MODELS, Cell
+from syntf.evaluation.reported import evaluated
 from syntf.evaluation.results import Result, Results, floor, gain, relative, strongest
 from syntf.evaluation.scenarios import scenarios
+from syntf.report.page import NAME as REPORT
+from syntf.report.page import page
+from syntf.report.portrait import portrait
 
 HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
@@ -76,6 +80,10 @@ def run(
             anonymizer = Anonymizer.build(settings, corpus.seen, stages=stages)
             linked = list(linkage.measure(corpus, anonymizer, stages=stages))
     folder.write_linkage(out, linked)
+    guarantee = anonymizer.guarantee()
+    seen = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
+    made = page(guarantee, seen, evaluated=evaluated(out, cell))
+    (out / REPORT).write_bytes(made.encode())
     if as_json:
         console.emit(
             {

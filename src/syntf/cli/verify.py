@@ -22,10 +22,7 @@ STYLES = {OK: "green", FAILED: "bold red", SKIPPED: "yellow"}
 
 def run(folder: Path, vectors: Path | None, *, as_json: bool, quiet: bool = False) -> int:
     """Print what was found; the exit code is 0 only if the release is verified."""
-    if not (folder / "guarantee.json").exists():
-        raise SyntfError(f"no guarantee.json in {folder}: give the folder of a release")
-    if vectors is not None and not is_model(vectors) and not vectors.is_file():
-        raise SyntfError(f"no file of word vectors at {vectors}")
+    check_paths(folder, vectors)
     with console.progress(quiet) as stages:
         read = None if vectors is None else partial(read_vectors, vectors, stages)
         report = verify(folder, vectors=read, stages=stages)
@@ -34,6 +31,14 @@ def run(folder: Path, vectors: Path | None, *, as_json: bool, quiet: bool = Fals
     else:
         show(report)
     return 0 if report.verified else 1
+
+
+def check_paths(folder: Path, vectors: Path | None) -> None:
+    """Refuse what is no release, or vectors that are not there, before the work."""
+    if not (folder / "guarantee.json").exists():
+        raise SyntfError(f"no guarantee.json in {folder}: give the folder of a release")
+    if vectors is not None and not is_model(vectors) and not vectors.is_file():
+        raise SyntfError(f"no file of word vectors at {vectors}")
 
 
 def is_model(vectors: Path) -> bool:
