@@ -65,8 +65,15 @@ def trust():
 
 
 def pytest_sessionfinish(session):
-    if TRUST and hasattr(session.config, "cache"):
+    if hasattr(session.config, "workeroutput"):  # one of several processes (pytest-xdist)
+        session.config.workeroutput["trust"] = dict(TRUST)
+    elif TRUST and hasattr(session.config, "cache"):
         session.config.cache.set("syntf/trust", dict(TRUST))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    TRUST.update(getattr(node, "workeroutput", {}).get("trust", {}))
 
 
 @pytest.fixture

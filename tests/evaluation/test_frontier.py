@@ -238,6 +238,19 @@ def test_pictures_put_an_infinite_loss_at_the_edge():
     assert axes.get_xscale() == "log"
 
 
+def test_a_line_joins_points_that_differ_in_one_thing():
+    found = [
+        point(loss_per_word=5.0, epsilon=10.0, outputs=5),
+        point(loss_per_word=9.0, epsilon=18.0),
+        point(loss_per_word=7.0, epsilon=14.0, k=2, length=200),
+        point(loss_per_word=8.0, epsilon=16.0, k=2, length=200),
+    ]
+    (axes,) = frontier_plots.per_word(found).axes
+    lines = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "-"]
+    joined = {tuple(line) for line in lines if len(line) == 2 and len(set(line)) == 2}
+    assert {(5.0, 9.0), (7.0, 8.0)} <= joined
+
+
 def test_a_frontier_goes_on_where_it_was(default, accurate, paper, corpus, tmp_path, monkeypatch):
     every = curves(default, accurate, paper, 12, GRID)
     found = [every[2], every[1]]

@@ -58,17 +58,16 @@ def _draw(
     for key, (colour, marker) in STYLES.items():
         style: dict[str, Any] = {"color": colour, "marker": marker, "ms": 5}
         name: str | None = NAMES[key]
-        for varied in LINES:
-            curve = [
-                (min(loss(one), edge), one.f1, one.f1_std or 0.0)
-                for one in best
-                if (one.mechanism, one.vocabulary, one.varied) == (*key, varied)
-            ]
-            if curve:
-                x, y, spread = zip(*sorted(curve), strict=True)
-                line = "" if x[0] == edge else LINES[varied]
-                axes.errorbar(x, y, spread, ls=line, label=name, capsize=2, **style)
-                name = None  # once in the legend
+        parts: dict[tuple[Any, ...], list[tuple[float, float, float]]] = {}
+        for one in best:
+            if (one.mechanism, one.vocabulary) == key:
+                place = (min(loss(one), edge), one.f1, one.f1_std or 0.0)
+                parts.setdefault(_part(one), []).append(place)
+        for (varied, *_), curve in parts.items():
+            x, y, spread = zip(*sorted(curve), strict=True)
+            line = "" if x[0] == edge else LINES[varied]
+            axes.errorbar(x, y, spread, ls=line, label=name, capsize=2, **style)
+            name = None  # once in the legend
     axes.axhline(TARGET, color=GREY, lw=0.8, ls="--")
     paper = f"the paper: {TARGET:.2f} at {published:,g}"
     axes.errorbar([published], [TARGET], fmt="*", ms=11, color="black", label=paper)
@@ -78,6 +77,11 @@ def _draw(
         axes.text(edge, 1.0, "∞", transform=top, ha="center", va="bottom", color=GREY)
     axes.set_ylim(bottom=0)
     axes.legend(frameon=True, facecolor="white", edgecolor="none", framealpha=1, fontsize=8)
+
+
+def _part(one: Point) -> tuple[Any, ...]:
+    """What the points of one line share: all but what is varied, and M, which goes with ℓ."""
+    return (one.varied, one.k, one.epsilon if one.varied == "length" else one.length)
 
 
 def _figure(x: str) -> tuple[Figure, Axes]:

@@ -79,7 +79,7 @@ def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     folder of text files, several of these, a pattern in quotes, or - for standard input. It
     may be larger than memory. The release holds synthetic counts (vectors.npz,
     vocabulary.txt), what you keep of each document (documents.parquet), the guarantee
-    (guarantee.json) and a README.txt for whoever receives it.
+    (guarantee.json), and README.txt and report.html for whoever receives it.
 
     \b
     Example:
