@@ -28,9 +28,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    preset : {'default', 'paper'}, default='default'
-        Where the parameters below come from that are not given: the best setting known, or the
-        paper's optimum (:mod:`syntf.presets`).
+    preset : {'default', 'accurate', 'paper'}, default='default'
+        Where the parameters below come from that are not given: for authors that are hard to
+        tell, for topics that are easy to tell, or the paper's optimum (:mod:`syntf.presets`).
     epsilon : float, optional
         Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
     loss : float, optional
@@ -51,7 +51,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     numbers : bool, default=False
         Whether to keep numbers.
     weights : {'tf', 'tfidf', 'topical'}, optional
-        How a document's terms are weighed: ``topical`` by default, ``tf`` in the paper.
+        How a document's terms are weighed: ``tf`` by default and in the paper, ``topical`` in *accurate*.
     draws : {'independent', 'systematic'}, optional
         How they are drawn: ``systematic`` by default, spread over all of the document;
         ``independent`` in the paper.
