@@ -51,7 +51,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     numbers : bool, default=False
         Whether to keep numbers.
     weights : {'tf', 'tfidf', 'topical'}, optional
-        How a document's terms are weighed: ``tf`` by default and in the paper, ``topical`` in *accurate*.
+        How a document's terms are weighed: ``tf`` by default and in the paper, ``topical`` in
+        *accurate*.
     draws : {'independent', 'systematic'}, optional
         How they are drawn: ``systematic`` by default, spread over all of the document;
         ``independent`` in the paper.
