@@ -47,9 +47,9 @@ def analyst(
 
 
 def discounted(counts: csr_matrix) -> csr_matrix:
-    """Every count above 0 less ½."""
+    """Every count less ½, but never below 0."""
     less = counts.astype(np.float64)
-    less.data -= 0.5
+    less.data = np.maximum(less.data - 0.5, 0)
     return less
 
 
