@@ -19,7 +19,7 @@ try:
     from syntf.serve.app import create_app
     from syntf.serve.config import Config
     from syntf.serve.playground import MOST, Playground, playable
-    from syntf.serve.server import listen
+    from syntf.serve.server import bind, listen
     from syntf.serve.service import Service
 except ImportError as error:
     raise SyntfError(
@@ -55,27 +55,15 @@ def run(
         rate=rate,
     )
     budget = None if ledger is None else Ledger(ledger)
-    with console.progress(quiet) as stages:
-        service, playground = prepare(settings, config, budget, stages)
-    app = create_app(service, config, playground)
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("syntf.serve").setLevel(logging.WARNING if quiet else logging.INFO)
-
-    def ready(address: str) -> None:
-        loss = service.anonymizer.mechanism.loss
-        document = service.guarantee["loss_per_document"]
-        with_token = " with the token" if config.token else ""
-        lines = [
-            f"Listening on {address}{with_token}; stop with Ctrl-C.",
-            f"Loss per word {shown(loss, 4)}, per document {shown(document, 2)}; "
-            + ("charged to the ledger." if budget else "no ledger: losses add up unseen."),
-        ]
-        if playground is not None:
-            lines.append(f"The page: {address}/  The API: {address}/docs")
-        console.out.print(escape("\n".join(lines)), soft_wrap=True)
-        sys.stdout.flush()
-
-    listen(app, config, ready)
+    with bind(config) as bound:
+        with console.progress(quiet) as stages:
+            service, playground = prepare(settings, config, budget, stages)
+        app = create_app(service, config, playground)
+        logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+        logging.getLogger("syntf.serve").setLevel(logging.WARNING if quiet else logging.INFO)
+        name = f"[{host}]" if ":" in host else host
+        _welcome(f"http://{name}:{bound.getsockname()[1]}", service, config, playground is not None)
+        listen(app, bound)
 
 
 def prepare(
@@ -93,6 +81,21 @@ def prepare(
     with stages("finding neighbours", len(vocabulary.inputs)) as advance:
         most = min(MOST, len(vocabulary.outputs))
         return service, Playground(service, cache.neighbours(rating, most, advance))
+
+
+def _welcome(address: str, service: Service, config: Config, page: bool) -> None:
+    """Where it is and what it spends."""
+    word = shown(service.anonymizer.mechanism.loss, 4)
+    document = shown(service.guarantee["loss_per_document"], 2)
+    ledger = "no ledger: losses add up unseen" if service.ledger is None else "charged to the ledger"
+    lines = [
+        f"Listening on {address}{' with the token' if config.token else ''}; stop with Ctrl-C.",
+        f"Loss per word {word}, per document {document}; {ledger}.",
+    ]
+    if page:
+        lines.append(f"The page: {address}/  The API: {address}/docs")
+    console.out.print(escape("\n".join(lines)), soft_wrap=True)
+    sys.stdout.flush()
 
 
 def _token(file: Path | None) -> str | None:

@@ -3,7 +3,6 @@
 import logging
 import signal
 import socket
-from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
@@ -18,22 +17,24 @@ CONNECTIONS = 512
 """Above as many, uvicorn answers 503."""
 
 
-def listen(app: Guard, config: Config, ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `ready` hears the address once it can be reached."""
+def bind(config: Config) -> socket.socket:
+    """The place to listen, taken before the long work; who connects meanwhile waits."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    with socket.create_server((config.host, config.port), family=family, backlog=512) as bound:
-        name = f"[{config.host}]" if ":" in config.host else config.host
-        ready(f"http://{name}:{bound.getsockname()[1]}")
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
-                ws="none", limit_concurrency=CONNECTIONS, timeout_graceful_shutdown=PATIENCE,
-            )
-        )  # fmt: skip
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it may quote exceptions
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, _stopped)  # uvicorn raises them once more when it has stopped
-        server.run(sockets=[bound])
+    return socket.create_server((config.host, config.port), family=family, backlog=CONNECTIONS)
+
+
+def listen(app: Guard, bound: socket.socket) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what was begun."""
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
+            ws="none", limit_concurrency=CONNECTIONS, timeout_graceful_shutdown=PATIENCE,
+        )
+    )  # fmt: skip
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it may quote exceptions
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stopped)  # uvicorn raises them once more when it has stopped
+    server.run(sockets=[bound])
 
 
 def _stopped(number: int, frame: FrameType | None) -> None:

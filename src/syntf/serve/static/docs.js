@@ -23,11 +23,11 @@ function sample(schema, schemas) {
   return { string: "…", integer: 1, number: 0.5, boolean: true }[schema.type] ?? null;
 }
 
-function block(title, schema, schemas) {
+function block(path, title, schema, schemas) {
   const pre = make("pre", "", JSON.stringify(sample(schema, schemas), null, 2));
   pre.tabIndex = 0;
   pre.setAttribute("role", "region");
-  pre.setAttribute("aria-label", title);
+  pre.setAttribute("aria-label", `${title} ${path}`);
   return [make("h3", "", title), pre];
 }
 
@@ -38,9 +38,9 @@ function card(path, verb, operation, schemas) {
   section.append(heading, make("p", "", operation.description || operation.summary));
   const body = operation.requestBody?.content["application/json"]?.schema;
   const shapes = body?.anyOf || (body ? [body] : []);
-  shapes.forEach((shape, index) => section.append(...block(index ? `${path}: or send` : `${path}: send`, shape, schemas)));
+  shapes.forEach((shape, index) => section.append(...block(path, index ? "Or send" : "Send", shape, schemas)));
   const good = operation.responses["200"].content?.["application/json"]?.schema;
-  if (good?.$ref) section.append(...block(`${path}: receive`, good, schemas));
+  if (good?.$ref) section.append(...block(path, "Receive", good, schemas));
   const table = make("table");
   for (const [code, { description }] of Object.entries(operation.responses)) {
     const row = make("tr");

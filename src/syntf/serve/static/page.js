@@ -72,6 +72,7 @@ async function refresh() {
     return;
   }
   waiting = true;
+  busy(true);
   const began = performance.now();
   try {
     const response = await fetch("/page/draw", {
@@ -96,8 +97,14 @@ async function refresh() {
     if (again) {
       again = false;
       refresh();
+    } else {
+      busy(false);
     }
   }
+}
+
+function busy(on) {
+  get("main").setAttribute("aria-busy", on);
 }
 
 function tell(text, wrong = false) {
@@ -126,12 +133,13 @@ function showDraws() {
   const text = answer.texts[look];
   const times = new Map();
   for (const [place] of text.draws) times.set(place, (times.get(place) || 0) + 1);
+  const most = Math.max(...times.values());
   chosen = Math.min(chosen, text.draws.length - 1);
 
   get("marked").replaceChildren(
     ...text.pieces.map(([piece, term], place) => {
       if (term < 0) return document.createTextNode(piece);
-      const drawn = Math.min(3, times.get(place) || 0);
+      const drawn = Math.ceil((3 * (times.get(place) || 0)) / most);
       const mark = make("mark", `drawn-${drawn}`, piece);
       mark.dataset.place = place;
       return mark;
@@ -238,7 +246,9 @@ function evidence(side) {
 }
 
 function showRise() {
-  const width = 900, height = 300, left = 62, right = 20, top = 16, bottom = 34;
+  const width = Math.max(280, get("rise").clientWidth);
+  const height = Math.min(300, 140 + width / 5);
+  const [left, right, top, bottom] = [52, 8, 16, 28];
   const length = answer.texts[0].draws.length;
   const bound = answer.document;
   const lines = [evidence(0), evidence(1)];
@@ -249,7 +259,7 @@ function showRise() {
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   svg.setAttribute("aria-label", `Loss over words drawn: at most ${number(bound)} after ${length} words; ` +
     `this time the words of A say ${number(lines[0].at(-1))}, those of B ${number(lines[1].at(-1))}.`);
-  const axis = (value, anchor) => {
+  const axis = (value) => {
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "axis" }));
     const label = drawn("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" });
     label.textContent = number(value);
@@ -259,23 +269,23 @@ function showRise() {
   [0, bound / 2, bound].forEach(axis);
   svg.append(drawn("path", { d: path([0, ...Array(length).fill(0).map((_, i) => (bound * (i + 1)) / length)]), class: "bound" }));
   lines.forEach((values, side) => svg.append(drawn("path", { d: path(values), class: `line-${SIDES[side]}` })));
-  const place = (content, className, at, value, shift) => {
-    const label = drawn("text", { x: x(at) - 6, y: y(value) + shift, class: className, "text-anchor": "end" });
-    label.textContent = content;
-    svg.append(label);
-  };
-  place("most it can be: n · ℓ", "label-bound", length * 0.8, bound * 0.8, -8);
-  const higher = lines[0].at(-1) >= lines[1].at(-1) ? 0 : 1;
-  place(`what A's words say`, "label-a", length, lines[0].at(-1), higher === 0 ? -12 : 24);
-  place(`what B's words say`, "label-b", length, lines[1].at(-1), higher === 1 ? -12 : 24);
+  const most = drawn("text", { x: x(length * 0.8) - 6, y: y(bound * 0.8) - 8, class: "label-bound", "text-anchor": "end" });
+  most.textContent = "the most it can be: n · ℓ";
+  svg.append(most);
   for (const [step, content, anchor] of [[0, "0", "middle"], [length, `${length} words drawn`, "end"]]) {
     const label = drawn("text", { x: x(step), y: height - 8, "text-anchor": anchor });
     label.textContent = content;
     svg.append(label);
   }
   get("rise").replaceChildren(svg);
-  get("rise-hint").textContent =
-    "Dashed: what is promised for every pair of texts. Solid: how far these words, one by one, tell A from B this time.";
+  get("rise-hint").replaceChildren(
+    ...lines.map((values, side) => {
+      const part = make("span", `says-${SIDES[side]}`, `what ${SIDES[side].toUpperCase()}'s words say: `);
+      part.append(make("b", "", number(values.at(-1))));
+      return part;
+    }),
+    make("span", "", "this time, taken one by one, to tell A from B."),
+  );
 }
 
 function drawn(tag, attributes) {
@@ -301,8 +311,8 @@ function showSeen(side, index) {
     verdict.append(make("b", "", "Says nothing: A and B are equally likely."));
   } else {
     verdict.append(
-      make("b", "", `${power(certain)} to 1 for ${sum > 0 ? own : other}`),
-      ` from ${pointing} words that speak for ${own}. The promise: never above ${power(answer.document)}.`,
+      make("b", "", `Odds of ${power(certain)} to 1 for ${sum > 0 ? own : other}`),
+      ` by ${pointing} words that speak for ${own}. The promise: never above ${power(answer.document)}.`,
     );
   }
   const items = counts.slice(0, SHOWN).map(([word, count, weight]) => {
@@ -355,6 +365,8 @@ get("reset").addEventListener("click", () => {
   setDials();
   refresh();
 });
+
+addEventListener("resize", () => answer && showRise());
 
 fetch("/page/start")
   .then((response) => response.json())
