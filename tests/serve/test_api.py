@@ -135,6 +135,19 @@ def test_a_served_text_stands_in_no_log_and_no_metric(client, canary, caplog, ca
         assert canary not in told
 
 
+def test_no_telemetry_is_told_anything(client, canary, monkeypatch):
+    """FastAPI traces by itself where OpenTelemetry is set up: paths, and exceptions in full."""
+    trace = pytest.importorskip("opentelemetry.trace", reason="this FastAPI has no telemetry")
+
+    class Provider:
+        def __getattr__(self, name):
+            pytest.fail(f"a tracer was asked for {name}")
+
+    monkeypatch.setattr(trace, "get_tracer_provider", Provider)
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    assert client().get(f"/v1/explain/{canary}").status_code == 200
+
+
 @pytest.mark.parametrize("error", [RuntimeError, TableError, UnicodeError, MemoryError])
 def test_an_unexpected_error_tells_its_kind_alone(client, canary, caplog, capfd, monkeypatch, error):
     def fail(*_):

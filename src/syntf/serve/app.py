@@ -28,6 +28,11 @@ PAGE = {
     "/static/theme.js": ("theme.js", "text/javascript"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
+UNSEEN: Any = dict.fromkeys(
+    ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
+)
+"""OpenTelemetry would be told paths, words among them, and messages of exceptions: nothing is."""
+
 FIELDS = frozenset(
     ["body", "path", "query", "word", "top"]
     + [name for model in (schemas.Document, schemas.Documents, schemas.Play)
@@ -69,6 +74,7 @@ def create_app(
         summary="Texts in, synthetic term frequencies with a privacy guarantee out.",
         docs_url=None,
         redoc_url=None,
+        telemetry=UNSEEN,
     )
 
     @app.post(
@@ -117,12 +123,12 @@ def create_app(
         return service.explain(word, top)
 
     @app.get("/v1/guarantee", responses=problems())
-    def guarantee() -> dict[str, Any]:
+    async def guarantee() -> dict[str, Any]:
         """What is promised of every document, as guarantee.json of a release."""
         return service.guarantee
 
     @app.get("/healthz", response_model=schemas.Health)
-    def health() -> dict[str, str]:
+    async def health() -> dict[str, str]:
         """That the service runs. Needs no token."""
         return {"status": "ok", "version": __version__}
 
