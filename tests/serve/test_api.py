@@ -149,7 +149,9 @@ def test_no_telemetry_is_told_anything(client, canary, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, TableError, UnicodeError, MemoryError])
-def test_an_unexpected_error_tells_its_kind_alone(client, canary, caplog, capfd, monkeypatch, error):
+def test_an_unexpected_error_tells_its_kind_alone(
+    client, canary, caplog, capfd, monkeypatch, error
+):
     def fail(*_):
         raise error(f"cannot encode {canary}")
 
@@ -245,7 +247,8 @@ def test_names_of_this_machine_are_answered(client, host):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8470", "", "192.0.2.1"]
+    "host",
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8470", "", "192.0.2.1"],
 )
 def test_other_names_are_not_answered(client, host):
     """A page whose name was rebound to 127.0.0.1 sends its own name."""
@@ -278,7 +281,9 @@ def test_behind_a_proxy_it_takes_a_token(client, header):
 def test_every_answer_forbids_what_no_page_here_needs(client):
     for path in ("/", "/docs", "/nothing", "/v1/guarantee", "/static/page.js"):
         headers = client().get(path).headers
-        assert headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
+        assert headers["Content-Security-Policy"].startswith(
+            "default-src 'none'; script-src 'self'"
+        )
         assert "unsafe" not in headers["Content-Security-Policy"]
         assert headers["Cache-Control"] == "no-store"
         assert headers["Referrer-Policy"] == "no-referrer"

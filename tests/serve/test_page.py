@@ -99,7 +99,9 @@ def test_dials_change_loss_chances_and_number_of_draws(opened):
     dial(page, "neighbours", 5)
     assert page.locator("#draws button").count() == 10
     assert page.locator("#sums b").all_inner_texts() == ["2.00", "20", "1,000"]
-    assert page.inner_text("#loss-hint").startswith("One word seen changes the odds at most e^ℓ = 7.4")
+    assert page.inner_text("#loss-hint").startswith(
+        "One word seen changes the odds at most e^ℓ = 7.4"
+    )
     assert page.locator("#chart li").count() in (6, 7)  # five near ones, what was drawn, the others
     dial(page, "neighbours", 1)
     assert page.locator("#chart li").count() in (2, 3)
@@ -219,7 +221,12 @@ def test_on_a_phone_nothing_is_cut_off(opened):
 
 @pytest.mark.parametrize(
     ("path", "size", "theme"),
-    [("/", DESK, "light"), ("/", PHONE, "dark"), ("/docs", PHONE, "light"), ("/docs", DESK, "dark")],
+    [
+        ("/", DESK, "light"),
+        ("/", PHONE, "dark"),
+        ("/docs", PHONE, "light"),
+        ("/docs", DESK, "dark"),
+    ],
     ids=lambda value: value if isinstance(value, str) else str(value["width"]),
 )
 def test_axe_finds_nothing(opened, axe, path, size, theme):
