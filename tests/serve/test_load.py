@@ -12,7 +12,6 @@ def test_a_modest_rate_is_held_without_errors_or_growth(server):
     done = subprocess.run(
         [*command, "--url", server.url], capture_output=True, text=True, timeout=60
     )
-    print(done.stdout)
     assert "150 of 150 answered" in done.stdout, done.stdout + done.stderr
     assert "errors: none" in done.stdout
     assert done.returncode == 0, done.stdout

@@ -82,7 +82,8 @@ def told(start, canary, tmp_path_factory):
         body = json.dumps({"text": canary, "id": "8"}).encode()
         with socket.create_connection(server.address, timeout=30) as slow:
             head = (
-                f"POST /v1/anonymize HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+                "POST /v1/anonymize HTTP/1.1\r\nHost: localhost\r\n"
+                f"Authorization: Bearer {token}\r\n"
                 f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             )
             slow.sendall(head.encode() + body[:10])

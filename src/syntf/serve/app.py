@@ -87,10 +87,8 @@ def create_app(
         documents = [body] if isinstance(body, schemas.Document) else body.documents
         if len(documents) > config.max_documents:
             raise HTTPException(413, f"a request may have {config.max_documents:,} documents")
-        ids, authors = (
-            names([one.id for one in documents]),
-            names([one.author for one in documents]),
-        )
+        ids = names([one.id for one in documents])
+        authors = names([one.author for one in documents])
         if service.ledger is None and (ids or authors):
             raise HTTPException(409, "ids and authors are for a ledger, and there is none")
         if service.ledger is not None:

@@ -5,7 +5,7 @@ rows of the words in a text are then all that a draw needs: in the neighbourhood
 depends on its own neighbours, on ε, k and the number of outputs, and on no other row.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from syntf import bounds, entropy
 from syntf.analysis import Analyzer
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Settings
 from syntf.arithmetic import log_up
 from syntf.composition import Documents, draw_terms
 from syntf.errors import SyntfError
@@ -161,11 +161,11 @@ class Playground:
         theta = np.ones(len(reading.terms)) if weights is None else weights
         theta = theta / theta.sum()
         shares = mechanism.shares / mechanism.total
-        above: Counter[int] = Counter()
+        above: defaultdict[int, float] = defaultdict(float)
         for term, mass in zip(reading.terms, theta.tolist(), strict=True):
             near = self._neighbours[term, : len(shares)].tolist()
             for column, share in zip(near, shares.tolist(), strict=True):
-                above[column] += mass * share  # type: ignore[assignment]
+                above[column] += mass * share
         return Model(mechanism.background / mechanism.total, dict(above))
 
     def _counts(
