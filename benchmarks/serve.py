@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from urllib.parse import urlsplit
@@ -40,16 +40,23 @@ class Found:
 
 
 class Connections:
-    """Connections that are kept open and used again, as many as are needed at once."""
+    """Connections that are kept open and used again, as many as are needed at once.
+
+    The service closes those that were idle for five seconds; these are not used after two.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._address = host, port
-        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+        self._free: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def ask(self, request: bytes) -> tuple[int, bytes]:
-        reader, writer = (
-            self._free.pop() if self._free else await asyncio.open_connection(*self._address)
-        )
+        while self._free:
+            since, reader, writer = self._free.pop()
+            if time.monotonic() - since < 2:
+                break
+            writer.close()
+        else:
+            reader, writer = await asyncio.open_connection(*self._address)
         try:
             writer.write(request)
             head = await reader.readuntil(b"\r\n\r\n")
@@ -58,13 +65,14 @@ class Connections:
         except BaseException:
             writer.close()
             raise
-        self._free.append((reader, writer))
+        self._free.append((time.monotonic(), reader, writer))
         return int(head.split(b" ", 2)[1]), body
 
     async def close(self) -> None:
-        for _, writer in self._free:
+        for _, _, writer in self._free:
             writer.close()
-            await writer.wait_closed()
+            with suppress(OSError):
+                await writer.wait_closed()
 
 
 def texts() -> list[str]:

@@ -1,5 +1,6 @@
 """The routes: what they answer, whom they refuse, and that no refusal repeats a text."""
 
+import asyncio
 import json
 from collections import Counter
 
@@ -182,6 +183,31 @@ def test_bytes_beyond_the_limit_are_refused(client):
     assert ours.post("/v1/anonymize", content=whole, headers=lying).status_code == 413
 
 
+def test_a_request_that_does_not_arrive_is_given_up(client, monkeypatch):
+    monkeypatch.setattr("syntf.serve.guard.BODY_SECONDS", 0.05)
+
+    async def pieces():
+        yield b"{"
+        await asyncio.sleep(60)
+
+    assert client().post("/v1/anonymize", content=pieces()).status_code == 408
+
+
+def test_a_websocket_is_closed(client):
+    sent = []
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asyncio.run(client().app({"type": "websocket", "path": "/", "headers": []}, None, send))
+    assert sent == ["websocket.close"]
+
+
+def test_where_a_request_is_wrong_is_told(client):
+    answer = client().post("/v1/anonymize", json={"documents": [{"text": "a"}, {"text": 3}]})
+    assert "body.documents.1.text: Input should be a valid string" in answer.json()["detail"]
+
+
 def test_documents_beyond_the_limit_are_refused_undrawn(client, monkeypatch):
     ours = client(max_documents=2)
     monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
@@ -217,6 +243,14 @@ def test_without_the_token_nothing_is_told(client, path, sent):
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert TOKEN not in answer.text
+
+
+def test_tokens_are_compared_in_constant_time(client, monkeypatch):
+    asked = []
+    monkeypatch.setattr("syntf.serve.guard.compare_digest", lambda *both: asked.append(both))
+    sent = {"Authorization": f"Bearer {TOKEN}"}
+    assert client(token=TOKEN).get("/v1/guarantee", headers=sent).status_code == 401
+    assert asked == [(f"Bearer {TOKEN}".encode(),) * 2]
 
 
 def test_without_the_token_nothing_is_drawn(client, monkeypatch):

@@ -87,12 +87,10 @@ def _welcome(address: str, service: Service, config: Config, page: bool) -> None
     """Where it is and what it spends."""
     word = shown(service.anonymizer.mechanism.loss, 4)
     document = shown(service.guarantee["loss_per_document"], 2)
-    ledger = (
-        "no ledger: losses add up unseen" if service.ledger is None else "charged to the ledger"
-    )
+    charged = "charged to the ledger" if service.ledger else "no ledger: losses add up unseen"
     lines = [
         f"Listening on {address}{' with the token' if config.token else ''}; stop with Ctrl-C.",
-        f"Loss per word {word}, per document {document}; {ledger}.",
+        f"Loss per word {word}, per document {document}; {charged}.",
     ]
     if page:
         lines.append(f"The page: {address}/  The API: {address}/docs")

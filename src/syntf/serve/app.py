@@ -40,6 +40,10 @@ FIELDS = frozenset(
 )  # fmt: skip
 
 
+SHAPES = frozenset({"Document", "Documents"})
+"""The two shapes of a request, one of which it must have: no part of it."""
+
+
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
     """The answers other than 200 that a route may give, for the description."""
     meanings = {
@@ -208,8 +212,9 @@ def described(errors: Iterable[Any]) -> str:
     """
     found = []
     for error in errors:
+        named = (part for part in error["loc"] if part not in SHAPES)
         where = (str(part) if isinstance(part, int) or part in FIELDS else "…"
-                 for part in error["loc"])  # fmt: skip
+                 for part in named)  # fmt: skip
         found.append(f"{'.'.join(where)}: {error['msg']}")
     return "; ".join(list(dict.fromkeys(found))[:5])
 
