@@ -161,7 +161,7 @@ def test_all_commands_are_there():
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
-        "ledger verify", "init", "completion",
+        "ledger verify", "init", "completion", "serve",
     }  # fmt: skip
 
 

@@ -43,6 +43,10 @@ class Refused(SyntfError):
     """All was understood and the answer is no: by a budget, a check or a goal. Exits with 1."""
 
 
+class BudgetError(Refused):
+    """A ledger that is whole refuses a run: nothing was spent, and nothing may be drawn."""
+
+
 class TableError(RuntimeError):
     """A row of the mechanism is not the row that was accounted for: nothing is drawn from it."""
 

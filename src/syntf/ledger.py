@@ -19,7 +19,7 @@ from pathlib import Path
 
 from syntf import ledger_file
 from syntf.arithmetic import positive
-from syntf.errors import Refused, SyntfError
+from syntf.errors import BudgetError, Refused, SyntfError
 from syntf.guarantee import Guarantee
 from syntf.ledger_file import Content, Run
 from syntf.ledger_names import Charge, NamedBy, Names
@@ -67,7 +67,7 @@ class Ledger:
     >>> ledger.spend(4.0, [Names(["a text", "a third"])])
     Traceback (most recent call last):
     ...
-    syntf.errors.SyntfError: the ledger refuses this run: 1 of 2 documents would lose more than \
+    syntf.errors.BudgetError: the ledger refuses this run: 1 of 2 documents would lose more than \
 the 10.00 each may; worst is document 1 of the run, with 2.00 left and 4.00 to lose; \
 nothing was spent or drawn
     """
@@ -225,7 +225,7 @@ nothing was spent or drawn
         )
         told = [self._over(db, kind, units) for kind in self.budgets]
         if any(told):
-            raise Refused(
+            raise BudgetError(
                 f"the ledger refuses this run: {'; '.join(filter(None, told))}; nothing was spent "
                 "or drawn"
             )
@@ -317,7 +317,7 @@ def _same_naming(runs: Sequence[Run], named_by: NamedBy) -> None:
     """One document has one name: not an id in one run and its text in the next."""
     if runs and runs[-1].named_by != named_by:
         before, now = runs[-1].named_by, named_by
-        raise SyntfError(
+        raise BudgetError(
             f"the ledger knows documents by {before}s, and this run names them by {now}s, under "
             "which they would have a second budget: name them (--id) as before"
         )

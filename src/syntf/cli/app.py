@@ -14,7 +14,7 @@ from syntf import __version__
 from syntf.cli import exits
 
 COMMANDS = {
-    "Make a release": ("init", "example", "anonymize", "vocabulary", "ledger"),
+    "Make a release": ("init", "example", "anonymize", "serve", "vocabulary", "ledger"),
     "Understand it": ("explain", "bounds", "coverage"),
     "Check it": ("verify", "audit", "report"),
     "Measure what it keeps": ("evaluate", "tune", "reproduce", "frontier"),

@@ -1,0 +1,65 @@
+// The OpenAPI description, as a page that loads nothing from elsewhere.
+"use strict";
+
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function sample(schema, schemas) {
+  // A value of the shape that a schema describes.
+  if (schema.$ref) return sample(schemas[schema.$ref.split("/").pop()], schemas);
+  if (schema.examples) return schema.examples[0];
+  const options = schema.anyOf || schema.oneOf;
+  if (options) return sample(options.find((option) => option.type !== "null"), schemas);
+  if (schema.type === "object") {
+    const names = Object.keys(schema.properties || {});
+    if (!names.length) return schema.additionalProperties?.type ? { word: sample(schema.additionalProperties, schemas) } : {};
+    return Object.fromEntries(names.map((name) => [name, sample(schema.properties[name], schemas)]));
+  }
+  if (schema.type === "array") return [sample(schema.items, schemas)];
+  return { string: "…", integer: 1, number: 0.5, boolean: true }[schema.type] ?? null;
+}
+
+function block(path, title, schema, schemas) {
+  const pre = make("pre", "", JSON.stringify(sample(schema, schemas), null, 2));
+  pre.tabIndex = 0;
+  pre.setAttribute("role", "region");
+  pre.setAttribute("aria-label", `${title} ${path}`);
+  return [make("h3", "", title), pre];
+}
+
+function card(path, verb, operation, schemas) {
+  const section = make("section", "card route");
+  const heading = make("h2");
+  heading.append(make("span", "verb", verb.toUpperCase()), make("code", "", path));
+  section.append(heading, make("p", "", operation.description || operation.summary));
+  const body = operation.requestBody?.content["application/json"]?.schema;
+  const shapes = body?.anyOf || (body ? [body] : []);
+  shapes.forEach((shape, index) => section.append(...block(path, index ? "Or send" : "Send", shape, schemas)));
+  const good = operation.responses["200"].content?.["application/json"]?.schema;
+  if (good?.$ref) section.append(...block(path, "Receive", good, schemas));
+  const table = make("table");
+  for (const [code, { description }] of Object.entries(operation.responses)) {
+    const row = make("tr");
+    const name = make("th", "", code);
+    name.scope = "row";
+    row.append(name, make("td", "", description));
+    table.append(row);
+  }
+  section.append(make("h3", "", "Answers"), table);
+  return section;
+}
+
+fetch("/openapi.json")
+  .then((response) => response.json())
+  .then((description) => {
+    const schemas = description.components.schemas;
+    for (const [path, verbs] of Object.entries(description.paths)) {
+      for (const [verb, operation] of Object.entries(verbs)) {
+        document.getElementById("routes").append(card(path, verb, operation, schemas));
+      }
+    }
+  });

@@ -1,0 +1,392 @@
+"""The routes: what they answer, whom they refuse, and that no refusal repeats a text."""
+
+import asyncio
+import json
+from collections import Counter
+
+import pytest
+
+from syntf import entropy
+from syntf.errors import TableError
+from syntf.ledger import Ledger
+
+TOKEN = "correct horse battery staple"
+TEXT = "The cat saw a mouse and a train."
+
+
+def test_one_text_gives_one_document(client, toy_anonymizer):
+    answer = client().post("/v1/anonymize", json={"text": TEXT})
+    assert answer.status_code == 200
+    told = answer.json()
+    (document,) = told["documents"]
+    assert sum(document["counts"].values()) == len(document["words"]) == 20
+    assert Counter(document["words"]) == document["counts"]
+    assert set(document["counts"]) <= set(toy_anonymizer.vocabulary.outputs)
+    assert told["guarantee"] == toy_anonymizer.guarantee().as_dict()
+    assert told["guarantee"]["private"] is True
+    assert told["charged"] is None
+    assert set(told) == {"documents", "guarantee", "charged"}
+    assert set(document) == {"counts", "words"}
+
+
+def test_words_come_in_the_order_of_the_vocabulary_not_of_the_text(client, toy_anonymizer):
+    outputs = list(toy_anonymizer.vocabulary.outputs)
+    for _ in range(5):
+        told = client().post("/v1/anonymize", json={"text": "guitar piano song cat"}).json()
+        places = [outputs.index(word) for word in told["documents"][0]["words"]]
+        assert places == sorted(places)
+
+
+def test_many_texts_give_as_many_documents(client):
+    sent = {"documents": [{"text": TEXT}, {"text": ""}, {"text": "dog"}]}
+    told = client().post("/v1/anonymize", json=sent).json()
+    assert [len(one["words"]) for one in told["documents"]] == [20, 20, 20]
+
+
+def test_explain_guarantee_and_health(client, toy_anonymizer):
+    ours = client()
+    told = ours.get("/v1/explain/Mice", params={"top": 2}).json()
+    assert told["term"] == "mouse"
+    assert len(told["substitutes"]) == 2
+    assert ours.get("/v1/explain/the").json() == {
+        "known": False, "substitutes": [], "loss": toy_anonymizer.mechanism.loss,
+    }  # fmt: skip
+    assert ours.get("/v1/guarantee").json() == toy_anonymizer.guarantee().as_dict()
+    assert ours.get("/healthz").json()["status"] == "ok"
+
+
+def test_metrics_count_requests_and_documents(client):
+    ours = client()
+    for _ in range(3):
+        ours.post("/v1/anonymize", json={"documents": [{"text": TEXT}] * 2})
+    ours.get("/v1/explain/cat")
+    ours.get("/nothing/here")
+    lines = ours.get("/metrics").text.splitlines()
+    assert 'syntf_requests_total{route="/v1/anonymize",status="200"} 3.0' in lines
+    assert 'syntf_requests_total{route="/v1/explain/{word}",status="200"} 1.0' in lines
+    assert 'syntf_requests_total{route="other",status="404"} 1.0' in lines
+    assert "syntf_documents_total 6.0" in lines
+
+
+def refusals(canary):
+    """Requests with the canary in every place there is, and the status each must get."""
+    bad = f"{canary} cat"
+    return {
+        "broken JSON": ("POST", "/v1/anonymize", {"content": f'{{"text": "{bad}'}, 422),
+        "no JSON": ("POST", "/v1/anonymize", {"content": bad}, 422),
+        "not UTF-8": ("POST", "/v1/anonymize", {"content": bad.encode() + b"\xff"}, 400),
+        "a number": ("POST", "/v1/anonymize", {"json": {"text": [bad]}}, 422),
+        "a further key": ("POST", "/v1/anonymize", {"json": {"text": "a", bad: bad}}, 422),
+        "a key below": ("POST", "/v1/anonymize", {"json": {"documents": [{bad: bad}]}}, 422),
+        "no documents": ("POST", "/v1/anonymize", {"json": {"documents": []}}, 422),
+        "ids without a ledger": ("POST", "/v1/anonymize", {"json": {"text": bad, "id": bad}}, 409),
+        "some ids": (
+            "POST", "/v1/anonymize",
+            {"json": {"documents": [{"text": bad, "id": bad}, {"text": bad}]}}, 409,
+        ),
+        "a long word": ("GET", f"/v1/explain/{canary * 20}", {}, 422),
+        "a wrong number": ("GET", "/v1/explain/cat", {"params": {"top": bad}}, 422),
+        "no route": ("GET", f"/v1/{canary}", {}, 404),
+        "wrong verb": ("PUT", "/v1/anonymize", {"json": {"text": bad}}, 405),
+        "a strange verb": (canary, "/v1/anonymize", {"json": {"text": bad}}, 405),
+        "a bad dial": (
+            "POST", "/page/draw",
+            {"json": {"texts": [bad], "loss": bad, "neighbours": 1, "length": 1}}, 422,
+        ),
+        "infinite loss": (
+            "POST", "/page/draw",
+            {"content": f'{{"texts": ["{bad}"], "loss": 1e999, "neighbours": 1, "length": 1}}'},
+            422,
+        ),
+        "deep": ("POST", "/v1/anonymize", {"content": f'{{"{canary}":' + "[" * 100_000}, 400),
+        "another host": ("GET", "/healthz", {"headers": {"Host": f"{canary}.example"}}, 421),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", refusals(""))
+def test_no_refusal_repeats_a_text(client, canary, caplog, capfd, kind):
+    method, path, given, status = refusals(canary)[kind]
+    headers = {"Content-Type": "application/json", **given.pop("headers", {})}
+    ours = client()
+    answer = ours.request(method, path, headers=headers, **given)
+    assert answer.status_code == status
+    assert isinstance(answer.json()["detail"], str)
+    printed = "".join(capfd.readouterr())
+    for told in (answer.text, str(answer.headers), caplog.text, printed, ours.get("/metrics").text):
+        assert canary not in told.lower()
+
+
+def test_half_a_character_is_a_text_like_any_other(client):
+    ours, kind = client(), {"Content-Type": "application/json"}
+    one = ours.post("/v1/anonymize", content='{"text": "cat \\ud800 dog"}', headers=kind)
+    assert one.status_code == 200
+    sent = '{"texts": ["cat \\ud800 dog"], "loss": 3, "neighbours": 2, "length": 9}'
+    play = ours.post("/page/draw", content=sent, headers=kind)
+    assert "".join(piece for piece, _ in play.json()["texts"][0]["pieces"]) == "cat \ud800 dog"
+
+
+def test_a_served_text_stands_in_no_log_and_no_metric(client, canary, caplog, capfd):
+    ours = client()
+    assert ours.post("/v1/anonymize", json={"text": canary}).status_code == 200
+    assert ours.get(f"/v1/explain/{canary}").status_code == 200
+    play = {"texts": [canary], "loss": 3, "neighbours": 2, "length": 9}
+    assert ours.post("/page/draw", json=play).status_code == 200
+    assert "/v1/explain/{word} 200" in caplog.text
+    for told in (caplog.text, "".join(capfd.readouterr()), ours.get("/metrics").text):
+        assert canary not in told
+
+
+def test_no_telemetry_is_told_anything(client, canary, monkeypatch):
+    """FastAPI traces by itself where OpenTelemetry is set up: paths, and exceptions in full."""
+    trace = pytest.importorskip("opentelemetry.trace", reason="this FastAPI has no telemetry")
+
+    class Provider:
+        def __getattr__(self, name):
+            pytest.fail(f"a tracer was asked for {name}")
+
+    monkeypatch.setattr(trace, "get_tracer_provider", Provider)
+    monkeypatch.setenv("FASTAPI_OTEL_AUTO_CONFIGURE", "true")
+    assert client().get(f"/v1/explain/{canary}").status_code == 200
+
+
+@pytest.mark.parametrize("error", [RuntimeError, TableError, UnicodeError, MemoryError])
+def test_an_unexpected_error_tells_its_kind_alone(
+    client, canary, caplog, capfd, monkeypatch, error
+):
+    def fail(*_):
+        raise error(f"cannot encode {canary}")
+
+    ours = client()
+    monkeypatch.setattr("syntf.serve.service.Service.read", fail)
+    answer = ours.post("/v1/anonymize", json={"text": canary})
+    assert answer.status_code == 500
+    assert error.__name__ in caplog.text
+    for told in (answer.text, caplog.text, "".join(capfd.readouterr())):
+        assert canary not in told
+
+
+def test_bytes_beyond_the_limit_are_refused(client):
+    ours = client(max_body=1000)
+    whole = json.dumps({"text": "a" * 900}).encode()
+    kind = {"Content-Type": "application/json"}
+    assert ours.post("/v1/anonymize", content=whole, headers=kind).status_code == 200
+    large = json.dumps({"text": "a" * 1000}).encode()
+    assert ours.post("/v1/anonymize", content=large, headers=kind).status_code == 413
+
+    async def pieces():
+        for _ in range(11):
+            yield b"a" * 100
+
+    answer = ours.post("/v1/anonymize", content=pieces(), headers=kind)  # without a length
+    assert answer.status_code == 413
+    lying = {**kind, "Content-Length": "9" * 5000}
+    assert ours.post("/v1/anonymize", content=whole, headers=lying).status_code == 413
+
+
+def test_a_request_that_does_not_arrive_is_given_up(client, monkeypatch):
+    monkeypatch.setattr("syntf.serve.guard.BODY_SECONDS", 0.05)
+
+    async def pieces():
+        yield b"{"
+        await asyncio.sleep(60)
+
+    assert client().post("/v1/anonymize", content=pieces()).status_code == 408
+
+
+def test_a_websocket_is_closed(client):
+    sent = []
+
+    async def send(message):
+        sent.append(message["type"])
+
+    asyncio.run(client().app({"type": "websocket", "path": "/", "headers": []}, None, send))
+    assert sent == ["websocket.close"]
+
+
+def test_where_a_request_is_wrong_is_told(client):
+    answer = client().post("/v1/anonymize", json={"documents": [{"text": "a"}, {"text": 3}]})
+    assert "body.documents.1.text: Input should be a valid string" in answer.json()["detail"]
+
+
+def test_documents_beyond_the_limit_are_refused_undrawn(client, monkeypatch):
+    ours = client(max_documents=2)
+    monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
+    assert ours.post(
+        "/v1/anonymize", json={"documents": [{"text": "cat"}] * 3}
+    ).status_code == 413  # fmt: skip
+
+
+def test_too_many_requests_wait_by_address_and_health_never_does(client):
+    ours = client(rate=0.01)
+    assert ours.get("/v1/guarantee").status_code == 200
+    answer = ours.get("/v1/guarantee")
+    assert answer.status_code == 429
+    assert 50 < int(answer.headers["Retry-After"]) <= 100
+    assert {ours.get("/healthz").status_code for _ in range(5)} == {200}
+    ours.address = "127.0.0.2"
+    assert ours.get("/v1/guarantee").status_code == 200
+
+
+PROTECTED = ["/v1/guarantee", "/v1/explain/cat", "/metrics", "/openapi.json", "/nothing"]
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+@pytest.mark.parametrize(
+    "sent",
+    [None, "", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}",
+     TOKEN, f"bearer {TOKEN}", "Bearer \xe9"],
+)  # fmt: skip
+def test_without_the_token_nothing_is_told(client, path, sent):
+    headers = {} if sent is None else {"Authorization": sent.encode("latin-1")}
+    answer = client(token=TOKEN).get(path, headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert TOKEN not in answer.text
+
+
+def test_tokens_are_compared_in_constant_time(client, monkeypatch):
+    asked = []
+    monkeypatch.setattr("syntf.serve.guard.compare_digest", lambda *both: asked.append(both))
+    sent = {"Authorization": f"Bearer {TOKEN}"}
+    assert client(token=TOKEN).get("/v1/guarantee", headers=sent).status_code == 401
+    assert asked == [(f"Bearer {TOKEN}".encode(),) * 2]
+
+
+def test_without_the_token_nothing_is_drawn(client, monkeypatch):
+    ours = client(token=TOKEN)
+    monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
+    assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 401
+
+
+def test_with_the_token_all_is_told_but_the_page(client):
+    ours = client(token=TOKEN)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    assert ours.post("/v1/anonymize", json={"text": TEXT}, headers=headers).status_code == 200
+    for path in PROTECTED[:-1]:
+        assert ours.get(path, headers=headers).status_code == 200
+    for path in ("/", "/docs", "/static/page.js", "/page/start"):
+        assert ours.get(path, headers=headers).status_code == 404
+    assert ours.get("/healthz").status_code == 200
+
+
+def test_wrong_tokens_are_limited_too(client):
+    ours = client(token=TOKEN, rate=0.01)
+    assert [ours.get("/v1/guarantee").status_code for _ in range(3)] == [401, 429, 429]
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "[::1]:8470", "127.0.0.1:80"])
+def test_names_of_this_machine_are_answered(client, host):
+    assert client().get("/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8470", "", "192.0.2.1"],
+)
+def test_other_names_are_not_answered(client, host):
+    """A page whose name was rebound to 127.0.0.1 sends its own name."""
+    for path in ("/", "/page/start", "/v1/guarantee", "/healthz"):
+        assert client().get(path, headers={"Host": host}).status_code == 421
+
+
+def test_a_further_name_is_answered_when_it_is_given(client):
+    ours = client(token=TOKEN, names=frozenset({"texts.example"}))
+    assert ours.get("/healthz", headers={"Host": "texts.example"}).status_code == 200
+    assert ours.get("/healthz", headers={"Host": "other.example"}).status_code == 421
+
+
+def test_pages_of_other_origins_are_not_answered(client):
+    ours = client()
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:9999"):
+        answer = ours.post("/v1/anonymize", json={"text": TEXT}, headers={"Origin": origin})
+        assert answer.status_code == 403
+    own = {"Origin": "http://127.0.0.1:8470"}
+    assert ours.post("/v1/anonymize", json={"text": TEXT}, headers=own).status_code == 200
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+def test_behind_a_proxy_it_takes_a_token(client, header):
+    assert client().get("/healthz", headers={header: "x"}).status_code == 403
+    with_token = {header: "x", "Authorization": f"Bearer {TOKEN}"}
+    assert client(token=TOKEN).get("/v1/guarantee", headers=with_token).status_code == 200
+
+
+def test_every_answer_forbids_what_no_page_here_needs(client):
+    for path in ("/", "/docs", "/nothing", "/v1/guarantee", "/static/page.js"):
+        headers = client().get(path).headers
+        assert headers["Content-Security-Policy"].startswith(
+            "default-src 'none'; script-src 'self'"
+        )
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_file_of_the_page_names_another_place(client):
+    ours = client()
+    for path in ("/", "/docs", "/static/page.js", "/static/docs.js", "/static/page.css",
+                 "/static/theme.js"):  # fmt: skip
+        text = ours.get(path).text.replace("http://www.w3.org/2000/svg", "")
+        assert "//" not in "".join(line.partition("// ")[0] for line in text.splitlines())
+
+
+def test_without_the_page_its_draws_cannot_be_had(client):
+    ours = client(page=False)
+    play = {"texts": [TEXT], "loss": 3, "neighbours": 2, "length": 9}
+    assert ours.post("/page/draw", json=play).status_code == 404
+    assert ours.get("/").status_code == 404
+    assert ours.get("/openapi.json").status_code == 200
+
+
+def test_the_page_is_no_part_of_the_description(client):
+    paths = client().get("/openapi.json").json()["paths"]
+    assert set(paths) == {
+        "/v1/anonymize", "/v1/explain/{word}", "/v1/guarantee", "/healthz", "/metrics",
+    }  # fmt: skip
+
+
+class TestLedger:
+    @pytest.fixture
+    def loss(self, toy_anonymizer):
+        return toy_anonymizer.guarantee().loss_per_document
+
+    def test_a_refusal_is_a_conflict_and_draws_nothing(self, client, tmp_path, loss, monkeypatch):
+        ledger = Ledger.create(tmp_path / "a.ledger", budget=1.5 * loss)
+        ours = client(ledger)
+        sent = {"text": TEXT, "id": "secret-7"}
+        first = ours.post("/v1/anonymize", json=sent).json()
+        assert first["charged"] == {"run": 1, "head": ledger.verify().head}
+        monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
+        second = ours.post("/v1/anonymize", json=sent)
+        assert second.status_code == 409
+        assert "nothing was spent or drawn" in second.json()["detail"]
+        assert "secret-7" not in second.text
+        assert len(ledger.verify().runs) == 1
+
+    def test_authors_are_wanted_where_they_have_a_budget(self, client, tmp_path, loss):
+        ledger = Ledger.create(tmp_path / "b.ledger", author_budget=2.5 * loss)
+        ours = client(ledger)
+        assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 409
+        sent = {"documents": [{"text": TEXT, "author": "ann"}, {"text": "dog", "author": "ann"}]}
+        assert ours.post("/v1/anonymize", json=sent).status_code == 200
+        assert ours.post("/v1/anonymize", json=sent).status_code == 409
+        assert len(ledger.verify().runs) == 1
+
+    def test_authors_without_a_budget_are_refused(self, client, tmp_path, loss):
+        ours = client(Ledger.create(tmp_path / "c.ledger", budget=9 * loss))
+        assert ours.post("/v1/anonymize", json={"text": TEXT, "author": "ann"}).status_code == 409
+
+    def test_ids_after_texts_are_refused(self, client, tmp_path, loss):
+        ours = client(Ledger.create(tmp_path / "d.ledger", budget=9 * loss))
+        assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 200
+        assert ours.post("/v1/anonymize", json={"text": TEXT, "id": "1"}).status_code == 409
+
+    def test_a_ledger_that_went_away_is_no_conflict(self, client, tmp_path, loss, monkeypatch):
+        path = tmp_path / "e.ledger"
+        ours = client(Ledger.create(path, budget=9 * loss))
+        path.rename(tmp_path / "f.ledger")
+        monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
+        answer = ours.post("/v1/anonymize", json={"text": TEXT})
+        assert answer.status_code == 503
+        assert str(tmp_path) not in answer.text

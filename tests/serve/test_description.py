@@ -1,0 +1,37 @@
+"""Schemathesis holds the service to its OpenAPI description."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+schemathesis = pytest.importorskip(
+    "schemathesis", reason="needs schemathesis: pip install schemathesis"
+)
+ROUTES = {"/v1/anonymize", "/v1/explain/{word}", "/v1/guarantee", "/healthz", "/metrics"}
+
+
+@pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
+def test_the_service_does_what_its_description_says(server, mode):
+    """What is described is answered, what is not is refused, and every answer is described."""
+    description = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+    seen = {}
+    for found in description.get_all_operations():
+        operation = found.ok()
+        if mode == "NEGATIVE" and operation.path not in ("/v1/anonymize", "/v1/explain/{word}"):
+            continue  # nothing is sent there that could be wrong
+
+        @settings(
+            max_examples=30, deadline=None, database=None,
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(operation.as_strategy(generation_mode=getattr(schemathesis.GenerationMode, mode)))
+        def check(case):
+            answer = case.call_and_validate()
+            seen.setdefault(case.path, set()).add(answer.status_code)
+
+        check()
+    if mode == "POSITIVE":
+        assert set(seen) == ROUTES
+        assert all(200 in codes for codes in seen.values())
+    else:
+        assert all(422 in codes for codes in seen.values())
+        assert 200 not in seen["/v1/anonymize"]

@@ -1,0 +1,27 @@
+"""The load test, short and modest; `python benchmarks/serve.py` is the long one."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serve.py"
+
+
+def test_a_modest_rate_gives_no_error_and_memory_does_not_grow(server):
+    """Whether the rate is held, too, depends on what else the machine does: not asked here."""
+    command = [sys.executable, str(BENCHMARK), "--rate", "30", "--seconds", "5"]
+    done = subprocess.run(
+        [*command, "--url", server.url], capture_output=True, text=True, timeout=60
+    )
+    assert "150 of 150 answered" in done.stdout, done.stdout + done.stderr
+    assert "errors: none" in done.stdout
+    first, last = map(int, re.findall(r"(\d+) MB", done.stdout))
+    assert last - first < 24
+
+
+def test_only_loopback_is_put_under_load():
+    command = [sys.executable, str(BENCHMARK), "--url", "http://192.0.2.1:8470"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "only a service on loopback" in done.stderr

@@ -1,0 +1,253 @@
+"""The page in a real browser: clicked through, at phone width too, and held against axe."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="needs Playwright: pip install playwright"
+)
+CHROMIUM = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
+DESK, PHONE = {"width": 1200, "height": 900}, {"width": 360, "height": 740}
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium: apt-get install chromium, or SYNTF_CHROMIUM=<its path>")
+    with playwright.sync_playwright() as running:
+        made = running.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def axe():
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="needs axe: pip install axe-playwright-python"
+    )
+    (script,) = Path(package.__file__).parent.rglob("axe*.js")
+    return script.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def opened(browser, server):
+    """Opens the page; whatever it logs as an error, or asks of elsewhere, fails the test."""
+    contexts, wrong = [], []
+
+    def watch(request):
+        if not request.url.startswith(server.url):
+            wrong.append(request.url)
+
+    def open_page(path="/", size=DESK, theme="light"):
+        context = browser.new_context(viewport=size, color_scheme=theme)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", watch)
+        page.goto(server.url + path)
+        if path == "/":
+            page.wait_for_selector("#draws button")
+            settled(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def settled(page):
+    page.wait_for_selector("main[aria-busy=false]")
+
+
+def write(page, side, text):
+    page.fill(f"#text-{side}", text)
+    settled(page)
+
+
+def dial(page, name, value):
+    page.fill(f"#{name}", str(value))
+    settled(page)
+
+
+def test_a_text_shows_its_draws(opened):
+    page = opened()
+    write(page, "a", "The library and the engine")
+    dial(page, "length", 40)
+    froms = page.locator("#draws .from").all_inner_texts()
+    assert froms == ["library"] * 20 + ["engine"] * 20
+    marked = page.locator("#marked mark").all_inner_texts()
+    assert marked == ["library", "engine"]
+    assert page.inner_text("#marked") == "The library and the engine"
+    shares = [page.inner_text(f"#share-{kind}") for kind in ("near", "same", "noise")]
+    assert sum(int(re.match(r"\d+", share).group()) for share in shares) in (99, 100, 101)
+
+
+def test_dials_change_loss_chances_and_number_of_draws(opened):
+    page = opened()
+    dial(page, "length", 10)
+    dial(page, "loss", 2)
+    dial(page, "neighbours", 5)
+    assert page.locator("#draws button").count() == 10
+    assert page.locator("#sums b").all_inner_texts() == ["2.00", "20", "1,000"]
+    assert page.inner_text("#loss-hint").startswith(
+        "One word seen changes the odds at most e^ℓ = 7.4"
+    )
+    assert page.locator("#chart li").count() in (6, 7)  # five near ones, what was drawn, the others
+    dial(page, "neighbours", 1)
+    assert page.locator("#chart li").count() in (2, 3)
+    page.click("#reset")
+    settled(page)
+    assert page.inner_text("#length-value") == "125"
+    assert page.inner_text("#loss-value") == "8.0"
+
+
+def test_a_chosen_draw_shows_its_chances(opened):
+    page = opened()
+    write(page, "a", "library engine")
+    page.locator("#draws button").last.click()
+    assert "“engine”" in page.inner_text("#chosen-hint")
+    assert page.locator("#draws [aria-pressed=true]").count() == 1
+    assert page.inner_text("#marked mark.chosen") == "engine"
+    widths = page.evaluate("[...document.querySelectorAll('#chart .bar')].map(b => b.clientWidth)")
+    values = page.locator("#chart .value").all_inner_texts()
+    chances = [float(value.split()[0]) for value in values]
+    assert abs(sum(chances) - 100) < 3
+    assert widths.index(max(widths)) == chances.index(max(chances))
+
+
+def test_every_draw_can_be_reached_by_keys_alone(opened):
+    page = opened()
+    write(page, "a", "library engine")
+    page.focus("#look-b")
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.activeElement.id") == "look-a"
+    page.locator("#draws button").first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.index") == "3"
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.dataset.index") == "124"
+    assert page.locator("#draws [tabindex='0']").count() == 1
+    page.focus("#neighbours")
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert page.inner_text("#neighbours-value") == "4"
+    page.focus("#again")
+    before = page.inner_text("#draws")
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.inner_text("#draws") != before
+
+
+def test_drawing_again_draws_anew(opened):
+    page = opened()
+    seen = {page.inner_text("#seen-a")}
+    for _ in range(3):
+        page.click("#again")
+        settled(page)
+        seen.add(page.inner_text("#seen-a"))
+    assert len(seen) == 4
+
+
+def test_two_texts_side_by_side(opened):
+    page = opened()
+    write(page, "a", "library museum painter")
+    write(page, "b", "engine brake fuel")
+    assert "for A" in page.inner_text("#verdict-a")
+    assert "for B" in page.inner_text("#verdict-b")
+    page.click("#look-b")
+    assert set(page.locator("#draws .from").all_inner_texts()) == {"engine", "brake", "fuel"}
+    write(page, "b", "library museum painter")
+    assert "equally likely" in page.inner_text("#verdict-a")
+    assert "equally likely" in page.inner_text("#verdict-b")
+    write(page, "b", "")
+    assert "(no known word)" in page.inner_text("#draws")
+
+
+def test_it_says_that_this_view_is_not_a_release(opened):
+    warning = opened().inner_text(".warning")
+    assert "inner draws" in warning
+    assert "not a release" in warning
+    assert "/v1/anonymize never returns it" in warning
+
+
+def test_texts_are_text_and_never_in_an_address(opened, canary):
+    page = opened()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    write(page, "a", f"<img src=x onerror=alert(1)> {canary} library")
+    page.click("#again")
+    settled(page)
+    assert page.locator("#marked img").count() == 0
+    assert asked
+    assert not any(canary in url for url in [*asked, page.url])
+    assert page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])") == "[{},{}]"
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(opened):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light, dark = opened(), opened(theme="dark")
+    light_ground, dark_ground = light.evaluate(ground), dark.evaluate(ground)
+    assert light_ground != dark_ground
+    light.click("#theme")
+    assert light.evaluate(ground) == dark_ground
+    light.reload()
+    assert light.evaluate(ground) == dark_ground
+    dark.click("#theme")
+    assert dark.evaluate(ground) == light_ground
+
+
+def test_on_a_phone_nothing_is_cut_off(opened):
+    page = opened(size=PHONE)
+    write(page, "a", "Incomprehensibilities" * 8 + " library")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator("#draws button").nth(1).click()
+    assert page.locator("#chart li").first.is_visible()
+    dial(page, "loss", 12)
+    assert page.inner_text("#loss-value") == "12.0"
+    overlapped = page.evaluate("document.getElementById('controls').offsetHeight / innerHeight")
+    assert overlapped < 0.25
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "theme"),
+    [
+        ("/", DESK, "light"),
+        ("/", PHONE, "dark"),
+        ("/docs", PHONE, "light"),
+        ("/docs", DESK, "dark"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else str(value["width"]),
+)
+def test_axe_finds_nothing(opened, axe, path, size, theme):
+    page = opened(path, size, theme)
+    if path == "/docs":
+        page.wait_for_selector(".route")
+    else:
+        dial(page, "length", 15)  # each kind of thing is there, only fewer times
+    page.evaluate(axe)
+    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    assert found["passes"]
+    assert not [
+        (one["id"], node["html"], node["failureSummary"])
+        for one in found["violations"] for node in one["nodes"]
+    ]  # fmt: skip
+
+
+def test_the_description_is_shown(opened):
+    page = opened("/docs")
+    page.wait_for_selector(".route")
+    shown = page.inner_text("#routes")
+    for path in ("/v1/anonymize", "/v1/explain/{word}", "/v1/guarantee", "/healthz", "/metrics"):
+        assert path in shown
+    assert "The ledger refuses" in shown

@@ -1,0 +1,139 @@
+"""The page's draws are those of the mechanism, and quick."""
+
+import time
+from collections import Counter
+from dataclasses import replace
+from math import log
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntf.anonymizer import Anonymizer, Settings, reading
+from syntf.composition import term_frequencies
+from syntf.errors import SyntfError
+from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.presets import settings
+from syntf.serve.playground import Playground, full_loss
+from syntf.serve.service import Service
+
+TEXT = "The cat’s mouse 😀 ran; two horses & a train.\nThe dog played piano"
+OTHER = "Bread, cheese, an apple and a guitar song"
+
+
+@pytest.mark.parametrize("neighbours", [1, 2, 3, 10])
+@pytest.mark.parametrize("loss", [0.5, 3.0, 9.0])
+def test_loss_and_chances_are_those_of_the_whole_table(
+    toy_settings, toy_playground, neighbours, loss
+):
+    whole = Anonymizer.build(replace(toy_settings, neighbours=neighbours, loss=loss)).mechanism
+    told = toy_playground.draw([TEXT, OTHER], loss=loss, neighbours=neighbours, length=7)
+    assert told["loss"] == whole.loss
+    outputs = toy_playground._service.anonymizer.vocabulary.outputs
+    for term in told["terms"]:
+        row = whole.weights(toy_playground._service.anonymizer.term(term["word"])) / whole.total
+        assert len(term["near"]) == neighbours
+        for word in outputs:
+            expected = told["near"] if word in term["near"] else told["other"]
+            assert row[outputs.index(word)] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_loss_of_few_rows_is_told_as_that_of_all():
+    """Rows that share all their neighbours differ by nothing; the table they are from does."""
+    few = NeighbourhoodMechanism([[0, 1]], outputs=100, epsilon=6.0)
+    many = NeighbourhoodMechanism([[0, 1], [2, 3], [1, 4]], outputs=100, epsilon=6.0)
+    assert full_loss(few) == full_loss(many) == many.loss
+
+
+@hypothesis.settings(max_examples=25)
+@given(st.text(max_size=80))
+def test_pieces_are_the_text_and_their_terms_its_terms(toy_playground, text):
+    told = toy_playground.draw([text], loss=3.0, neighbours=3, length=3)
+    pieces = told["texts"][0]["pieces"]
+    assert "".join(piece for piece, _ in pieces) == text
+    anonymizer = toy_playground._service.anonymizer
+    known = [told["terms"][row]["word"] for _, row in pieces if row >= 0]
+    read = anonymizer.read([text])
+    size = len(anonymizer.vocabulary.inputs)
+    counted = term_frequencies(read, size).toarray()[0]
+    assert Counter(known) == Counter(
+        {anonymizer.vocabulary.inputs[i]: int(counted[i]) for i in np.flatnonzero(counted)}
+    )
+
+
+def test_draws_point_at_known_words_and_their_words_are_the_counts(toy_playground):
+    told = toy_playground.draw([TEXT, ""], loss=3.0, neighbours=2, length=60)
+    first, empty = told["texts"]
+    assert len(first["draws"]) == len(empty["draws"]) == 60
+    assert all(first["pieces"][place][1] >= 0 for place, _ in first["draws"])
+    assert [place for place, _ in first["draws"]] == sorted(place for place, _ in first["draws"])
+    assert all(place == -1 for place, _ in empty["draws"])
+    for one in told["texts"]:
+        counts = Counter(word for _, word in one["draws"])
+        assert {word: count for word, count, _ in one["counts"]} == counts
+
+
+def test_systematic_draws_take_every_word_equally_often(toy_playground):
+    told = toy_playground.draw(["cat dog horse train piano"], loss=3.0, neighbours=2, length=50)
+    places = Counter(place for place, _ in told["texts"][0]["draws"])
+    assert set(places.values()) == {10}
+
+
+def test_what_words_say_is_the_log_ratio_of_brute_force(toy_playground):
+    """For each word of each release: ln of Σ θ(v)·P(w|v) under one text over the other."""
+    anonymizer = toy_playground._service.anonymizer
+    told = toy_playground.draw([TEXT, OTHER], loss=4.0, neighbours=3, length=200)
+    whole = Anonymizer.build(replace(anonymizer.settings, loss=4.0)).mechanism
+    outputs = anonymizer.vocabulary.outputs
+
+    def chances(text):
+        terms = anonymizer.read([text]).terms
+        return np.mean([whole.weights(term) / whole.total for term in terms], axis=0)
+
+    own, other = chances(TEXT), chances(OTHER)
+    for sign, one in zip((1, -1), told["texts"], strict=True):
+        for word, _, says in one["counts"]:
+            column = outputs.index(word)
+            assert says == pytest.approx(sign * log(own[column] / other[column]), abs=1e-9)
+            assert abs(says) <= told["loss"] + 1e-9
+
+
+def test_draws_follow_the_table(toy_playground):
+    told = toy_playground.draw(["cat"], loss=2.0, neighbours=2, length=500)
+    near = set(told["terms"][0]["near"])
+    share = np.mean(
+        [word in near for _ in range(20)
+         for _, word in toy_playground.draw(["cat"], loss=2.0, neighbours=2, length=500)
+         ["texts"][0]["draws"]]
+    )  # fmt: skip
+    expected = 2 * told["near"]
+    assert abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / 10_000)
+
+
+def test_the_page_needs_neighbours(toy_vectors, toy_words):
+    paper = Settings(vocabulary=toy_words, vectors=toy_vectors, epsilon=5.0)
+    with pytest.raises(SyntfError, match="neighbours"):
+        Playground(Service(Anonymizer.build(paper)), np.zeros((40, 10), dtype=np.int32))
+
+
+def test_a_page_of_text_takes_less_than_a_tenth_of_a_second(embedded):
+    """On the default vocabulary. Which words are neighbours does not matter to the time."""
+    chosen = settings()
+    analyzer, vectors, vocabulary = reading(chosen)
+    inputs, outputs = len(vocabulary.inputs), len(vocabulary.outputs)
+    first = np.random.default_rng(5).integers(outputs, size=(inputs, 1))
+    near = ((first + 7 * np.arange(10)) % outputs).astype(np.int32)
+    mechanism = NeighbourhoodMechanism(near[:, :3], outputs=outputs, epsilon=16.0)
+    service = Service(Anonymizer(chosen, analyzer, vocabulary, mechanism, vectors.digest))
+    playground = Playground(service, near)
+    words = [word for word in vectors.words[2000:40_000:76] if word.isalpha()]
+    page = " ".join(words[:500])
+    assert len(page) > 3000
+    times = []
+    for loss, neighbours in ((8.0, 3), (6.0, 10), (9.5, 1), (4.0, 5)):
+        began = time.process_time()
+        playground.draw([page, page[::-1]], loss=loss, neighbours=neighbours, length=125)
+        times.append(time.process_time() - began)
+    assert min(times) < 0.1, times

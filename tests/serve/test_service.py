@@ -1,0 +1,151 @@
+"""Draws that nobody shares, charges that come first, and nothing kept."""
+
+import gc
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from syntf import entropy
+from syntf.anonymizer import Anonymizer
+from syntf.errors import BudgetError, SyntfError
+from syntf.ledger import Ledger
+from syntf.serve.service import Service
+
+TEXT = "The cat saw a mouse, two horses and a train near the river; the dog played piano."
+
+
+def test_a_seeded_source_is_refused(toy_settings):
+    seeded = Anonymizer.build(toy_settings, source=entropy.Seeded(1))
+    with pytest.raises(SyntfError, match="never from a seed"):
+        Service(seeded)
+
+
+def test_a_fitted_vocabulary_is_refused(toy_vectors):
+    from syntf.anonymizer import Settings
+
+    texts = ["cat dog mouse", "cat dog horse", "mouse horse"]
+    chosen = Settings(fit_vocabulary=True, neighbours=1, loss=2.0, vectors=toy_vectors)
+    with pytest.raises(SyntfError, match="public vocabulary"):
+        Service(Anonymizer.build(chosen, texts))
+
+
+def test_counts_are_n_words_of_the_vocabulary_in_its_order(toy_anonymizer):
+    answer = Service(toy_anonymizer).anonymize([TEXT, "", "qqq"])
+    outputs = list(toy_anonymizer.vocabulary.outputs)
+    for counts in answer.counts:
+        assert sum(counts.values()) == 20
+        places = [outputs.index(word) for word in counts]
+        assert places == sorted(places)
+    assert answer.run is None
+
+
+def test_it_reads_texts_as_the_anonymizer_does(toy_anonymizer):
+    texts = [TEXT, "Mice! MICE; zebra", "", "running cars"]
+    ours, theirs = Service(toy_anonymizer).read(texts), toy_anonymizer.read(texts)
+    assert ours.starts.tolist() == theirs.starts.tolist()
+    assert ours.terms.tolist() == theirs.terms.tolist()
+
+
+def test_draws_follow_the_table(toy_anonymizer):
+    """20,000 words drawn for one input: each output as often as its weight says, within 5 σ."""
+    service = Service(toy_anonymizer)
+    total = Counter()
+    for counts in service.anonymize(["cat"] * 1000).counts:
+        total.update(counts)
+    term = toy_anonymizer.term("cat")
+    chances = toy_anonymizer.mechanism.weights(term) / toy_anonymizer.mechanism.total
+    found = np.array([total[word] for word in toy_anonymizer.vocabulary.outputs])
+    sigma = np.sqrt(20_000 * chances * (1 - chances))
+    assert (np.abs(found - 20_000 * chances) < 5 * sigma).all()
+
+
+def test_threads_never_share_draws(toy_anonymizer, monkeypatch):
+    """Every request reads its own bytes from the system: as many as it needs, none twice."""
+    read, lock = [], threading.Lock()
+
+    def urandom(size, real=entropy.os.urandom):
+        raw = real(size)
+        with lock:
+            read.append((threading.get_ident(), raw))
+        return raw
+
+    monkeypatch.setattr(entropy.os, "urandom", urandom)
+    service, requests, gate = Service(toy_anonymizer), 200, threading.Barrier(20)
+
+    def ask(number):
+        if number < 20:
+            gate.wait(30)
+        return service.anonymize([TEXT]).counts[0]
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(ask, range(requests)))
+    per_request = [8, 8 * 20]  # one systematic start, then eight bytes a word
+    assert sorted(len(raw) for _, raw in read) == sorted(per_request * requests)
+    assert len({raw for _, raw in read}) == 2 * requests
+    assert len({thread for thread, _ in read}) > 1
+    assert len({tuple(counts.items()) for counts in answers}) == requests
+
+
+def test_nothing_of_a_text_is_kept(toy_anonymizer, canary):
+    service = Service(toy_anonymizer)
+    word = canary + "kept"
+    service.anonymize([f"cat {word} dog"])
+    gc.collect()
+    holders = [
+        kept for kept in gc.get_objects()
+        if isinstance(kept, dict) and type(kept).__name__ == "Remembered" and word in kept
+    ]  # fmt: skip
+    assert not holders
+    assert word not in vars(toy_anonymizer).get("_term_of", {})
+
+
+def test_a_ledger_is_charged_before_anything_is_drawn(toy_anonymizer, tmp_path, monkeypatch):
+    loss = toy_anonymizer.guarantee().loss_per_document
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=2.5 * loss)
+    service = Service(toy_anonymizer, ledger)
+    assert service.anonymize([TEXT], ["one"]).run.number == 1
+    assert service.anonymize([TEXT, TEXT], ["one", "two"]).run.number == 2
+
+    def urandom(size):
+        raise AssertionError("drawn")
+
+    monkeypatch.setattr(entropy.os, "urandom", urandom)
+    with pytest.raises(BudgetError, match="1 of 2 documents"):
+        service.anonymize([TEXT, TEXT], ["one", "three"])
+    monkeypatch.undo()
+    assert service.anonymize([TEXT], ["three"]).run.number == 3
+
+
+def test_of_many_that_race_for_a_budget_as_many_win_as_it_has(toy_anonymizer, tmp_path):
+    loss = toy_anonymizer.guarantee().loss_per_document
+    service = Service(toy_anonymizer, Ledger.create(tmp_path / "race.ledger", budget=3.5 * loss))
+    gate = threading.Barrier(8)
+
+    def ask(_):
+        gate.wait(30)
+        try:
+            return service.anonymize([TEXT], ["one"]).run.number
+        except BudgetError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        won = [number for number in pool.map(ask, range(8)) if number]
+    assert sorted(won) == [1, 2, 3]
+
+
+def test_explain_is_the_row_of_the_table(toy_anonymizer):
+    service, mechanism = Service(toy_anonymizer), toy_anonymizer.mechanism
+    told = service.explain("Mice", 5)
+    chances = mechanism.weights(toy_anonymizer.term("mouse")) / mechanism.total
+    outputs = toy_anonymizer.vocabulary.outputs
+    assert told["term"] == "mouse"
+    assert told["stays"] == chances[outputs.index("mouse")]
+    best = sorted(chances, reverse=True)[:5]
+    assert [one["chance"] for one in told["substitutes"]] == best
+    assert all(one["chance"] == chances[outputs.index(one["word"])] for one in told["substitutes"])
+    assert told["others"]["words"] == len(outputs) - 5
+    assert told["others"]["chance"] == pytest.approx(1 - sum(best))
+    assert service.explain("the", 5) == {"known": False, "loss": mechanism.loss}
