@@ -7,9 +7,7 @@ import click
 from syntf.cli.options import FILE, parameters
 
 
-@click.command(
-    "serve", short_help="Anonymise at the source, and a page to see how.", cls=Configured
-)
+@click.command("serve", short_help="Anonymise at the source, and a page to see how.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
