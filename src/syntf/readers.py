@@ -282,6 +282,23 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
     raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
 
 
+def names(frame: pl.DataFrame, column: str) -> list[str]:
+    """Ids or authors: the same name whatever else is in the column, or refused.
+
+    A column of whole numbers with a gap, or with one decimal, is read as decimals: 17 stays 17.
+    """
+    require(frame, [column])
+    values = frame[column]
+    if values.dtype == pl.Boolean:
+        raise SyntfError(f"column {column!r} holds true and false: these name nobody")
+    if not values.dtype.is_float():
+        return texts(frame, column)
+    whole = values.drop_nulls().drop_nans()
+    if not ((whole == whole.floor()) & (whole.abs() < 2**53)).all():
+        raise SyntfError(f"column {column!r} holds decimals: names must be whole numbers or text")
+    return values.fill_nan(None).cast(pl.Int64).cast(pl.String).fill_null("").to_list()
+
+
 def digest(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, or of the names and SHA-256 of a folder's files."""
     source = Path(path)
@@ -325,7 +342,19 @@ def _expand(inputs: Sequence[str | Path]) -> list[Path]:
             raise SyntfError(f"no file or folder at {given}")
     if STDIN in map(str, paths) and len(paths) > 1:
         raise SyntfError("standard input (-) stands alone: give files or -, not both")
+    known: set[tuple[int, int]] = set()
+    for path in paths if str(paths[0]) != STDIN else ():
+        found_at = path.stat()
+        if (found_at.st_dev, found_at.st_ino) in known:
+            raise SyntfError(f"{_name(path)} is given twice: its documents would lose twice")
+        known.add((found_at.st_dev, found_at.st_ino))
     return paths
+
+
+def stamps(path: Path) -> list[tuple[str, int, int]]:
+    """What tells that a file, or any file of a folder, is not what it was: its size and time."""
+    every = _files(path) if path.is_dir() else [path]
+    return [(_name(one), one.stat().st_size, one.stat().st_mtime_ns) for one in every]
 
 
 def _kind(path: Path) -> str:

@@ -229,7 +229,20 @@ def as_names(
 
 
 def _as_strings(values: Iterable[Any]) -> list[str]:
-    return ["" if value is None or _is_missing(value) else str(value) for value in values]
+    return [_as_name(value) for value in values]
+
+
+def _as_name(value: Any) -> str:
+    """The same name for 17, 17.0 and b"17"; what names nobody for certain is refused."""
+    if value is None or _is_missing(value):
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, float | np.floating | bool | np.bool_):
+        raise ValueError(f"ids and authors must be texts or whole numbers, not {value!r}")
+    return str(value)
 
 
 def _as_text(value: Any) -> str:

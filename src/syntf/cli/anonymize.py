@@ -108,7 +108,7 @@ def run(
             settings, texts, source=source, released=released, stages=stages
         )
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
-        key = _key(corpus, guarantee, text, kept, settings, budget, author)
+        key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
             plan = Plan(corpus, draft.documents, kept, id, author)
             charge = None
@@ -165,8 +165,8 @@ class Plan:
 
     def names(self, frame: pl.DataFrame) -> Names:
         """Whom a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else readers.texts(frame, self.id)
-        authors = None if self.author is None else readers.texts(frame, self.author)
+        documents = self.texts(frame) if self.id is None else readers.names(frame, self.id)
+        authors = None if self.author is None else readers.names(frame, self.author)
         return Names(documents, authors, "text" if self.id is None else "id")
 
     def released(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -258,11 +258,7 @@ def _key(
 
     The ledger too: documents that were charged to none, or to another, are not charged to it.
     """
-    files = [
-        (str(path), path.stat().st_size, path.stat().st_mtime_ns)
-        for path in corpus.paths
-        if corpus.repeatable
-    ]
+    files = [readers.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
         guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,

@@ -53,13 +53,21 @@ def find(folder: Path) -> Config | None:
     for place in (folder, *folder.parents):
         for name in (NAME, PYPROJECT):
             path = place / name
-            if os.path.isfile(path):  # false also where one may not look
+            if os.path.isfile(path) and _trusted(path):  # false also where one may not look
                 config = read(path)
                 if config is not None:
                     return config
         if os.path.lexists(place / ".git"):
             return None
     return None
+
+
+def _trusted(path: Path) -> bool:
+    """Whether nobody but us, or who rules the machine, can have written it."""
+    if os.name != "posix":
+        return True
+    found = path.stat()
+    return found.st_uid in (0, os.getuid()) and not found.st_mode & 0o002
 
 
 def read(path: Path) -> Config | None:

@@ -50,7 +50,7 @@ class Configured(click.Command):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        if USED in ctx.meta and not ctx.params.get("quiet"):
+        if USED in ctx.meta:  # with --quiet too: it can change what is released
             path, values = ctx.meta[USED]
             listed = ", ".join(
                 f"{key} = {json.dumps(value.said, ensure_ascii=False)}"

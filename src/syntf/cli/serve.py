@@ -99,6 +99,6 @@ def _welcome(address: str, service: Service, config: Config, page: bool) -> None
 
 
 def _token(file: Path | None) -> str | None:
-    """From a file, or from the environment; None without either."""
-    token = os.environ.get(TOKEN) if file is None else file.read_text(encoding="utf-8").strip()
-    return token or None
+    """From a file, or from the environment; None without either. An empty one is none that serves:
+    it is refused, as any that is too short."""
+    return os.environ.get(TOKEN) if file is None else file.read_text(encoding="utf-8").strip()

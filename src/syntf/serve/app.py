@@ -155,7 +155,8 @@ def create_app(
 
     @app.exception_handler(BudgetError)
     def over_budget(request: Request, error: BudgetError) -> Response:
-        return problem(409, str(error))
+        # No more than that: what is left of a budget tells who was released before.
+        return problem(409, "the ledger refuses this request: nothing was spent or drawn")
 
     @app.exception_handler(SyntfError)
     def unusable(request: Request, error: SyntfError) -> Response:
