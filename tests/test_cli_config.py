@@ -111,9 +111,24 @@ def test_both_on_one_level_are_refused_as_on_a_command_line(place, syntf):
     assert (code, err) == (2, "syntf: give --epsilon or --loss, not both\n")
 
 
-def test_quiet_says_nothing(place, syntf):
+def test_quiet_says_what_it_took_and_nothing_else(place, syntf):
     write("loss = 3\n")
-    assert syntf("anonymize", "texts.csv", "--out", "out", "-q") == (0, "", "")
+    code, out, err = syntf("anonymize", "texts.csv", "--out", "out", "-q")
+    assert (code, out) == (0, "")
+    assert err.startswith("syntf: from syntf.toml: ")
+    assert err.count("\n") == 1
+    assert syntf("anonymize", "texts.csv", "--text", "body", "--out", "o", "-q", "--no-config",
+                 "--vocabulary", "terms.txt", "--vectors", "vectors.txt",
+                 "--neighbours", "1") == (0, "", "")  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX: owners of files")
+def test_a_file_that_others_can_write_is_not_obeyed(place, syntf):
+    write("loss = 3\n")
+    Path("syntf.toml").chmod(0o666)
+    assert "syntf.toml" not in syntf("bounds")[2]
+    Path("syntf.toml").chmod(0o644)
+    assert "syntf.toml" in syntf("bounds")[2]
 
 
 def test_json_is_all_there_is_on_standard_output(place, syntf):

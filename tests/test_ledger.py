@@ -29,6 +29,7 @@ from syntf.cli.app import main
 from syntf.errors import SyntfError
 from syntf.ledger import LIMIT, UNIT, Ledger, accountable
 from syntf.ledger_names import Names
+from syntf.transformer import as_names
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 
@@ -1013,3 +1014,10 @@ def test_what_is_not_private_is_not_charged(path):
     with pytest.raises(SyntfError, match="not private"):
         seeded.fit_transform(["cat"])
     assert ledger.verify().runs == ()
+
+
+def test_a_document_has_one_name_in_python():
+    assert as_names(["a"] * 3, [17, 17.0, b"17"], None).documents == ["17"] * 3
+    for bad in (2.5, True):
+        with pytest.raises(ValueError, match="whole numbers"):
+            as_names(["a"], [bad], None)

@@ -4,10 +4,12 @@ import io
 import json
 import os
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
 
+from syntf import readers
 from syntf.errors import SyntfError
 from syntf.readers import read, require, texts
 
@@ -368,3 +370,38 @@ def test_a_column_that_is_not_text_is_text_or_refused(tmp_path):
 def test_lone_surrogates_are_replaced_inside_lists_too(tmp_path):
     path = put(tmp_path, "a.jsonl", b'{"text": "cat", "tags": ["\\ud800", ["\\ud800"]]}\n')
     assert texts(read(path), "text") == ["cat"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([17, 3], ["17", "3"]),
+        ([17.0, None], ["17", ""]),
+        ([17.0, float("nan")], ["17", ""]),
+        (["17", None], ["17", ""]),
+    ],
+)
+def test_a_name_is_the_same_whatever_else_is_in_its_column(values, expected):
+    assert readers.names(pl.DataFrame({"id": values}, strict=False), "id") == expected
+
+
+@pytest.mark.parametrize("values", [[17.0, 2.5], [True, False], [2.0**53]])
+def test_what_names_nobody_for_certain_is_refused(values):
+    with pytest.raises(SyntfError, match="column 'id' holds"):
+        readers.names(pl.DataFrame({"id": values}), "id")
+
+
+def test_an_input_given_twice_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("text\ncat\n")
+    for twice in (["a.csv", "./a.csv"], ["a.csv", "*.csv"]):
+        with pytest.raises(SyntfError, match="is given twice"):
+            readers.Corpus(twice)
+
+
+def test_a_changed_file_of_a_folder_changes_its_stamps(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.txt").write_text("cat")
+    before = readers.stamps(tmp_path)
+    (tmp_path / "sub" / "b.txt").write_text("dog")
+    assert readers.stamps(tmp_path) != before

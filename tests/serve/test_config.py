@@ -2,6 +2,7 @@
 
 import pytest
 
+from syntf.cli.serve import _token
 from syntf.errors import SyntfError
 from syntf.serve.config import Config, is_loopback
 
@@ -43,3 +44,13 @@ def test_beyond_loopback_names_are_checked_only_if_given():
     assert Config(host="0.0.0.0", token=TOKEN).known_names is None
     named = Config(host="0.0.0.0", token=TOKEN, names=frozenset({"texts.example"}))
     assert named.known_names == {"texts.example"}
+
+
+def test_an_empty_token_is_no_token_and_not_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYNTF_TOKEN", "  ")
+    (tmp_path / "token").write_text("\n")
+    for found in (_token(None), _token(tmp_path / "token")):
+        with pytest.raises(SyntfError, match="token"):
+            Config(token=found)
+    monkeypatch.delenv("SYNTF_TOKEN")
+    assert _token(None) is None
