@@ -108,7 +108,8 @@ def test_a_section_wins_over_the_top_in_whatever_order(place, syntf):
 def test_both_on_one_level_are_refused_as_on_a_command_line(place, syntf):
     write("loss = 3\nepsilon = 10\n")
     code, _, err = syntf("bounds", "-q")
-    assert (code, err) == (2, "syntf: give --epsilon or --loss, not both\n")
+    assert code == 2
+    assert err.endswith("\nsyntf: give --epsilon or --loss, not both\n")
 
 
 def test_quiet_says_what_it_took_and_nothing_else(place, syntf):
