@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from syntf.presets import PRESETS
+
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="needs Playwright: pip install playwright"
 )
@@ -136,12 +138,13 @@ def test_every_draw_can_be_reached_by_keys_alone(opened):
         page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.index") == "3"
     page.keyboard.press("End")
-    assert page.evaluate("document.activeElement.dataset.index") == "124"
+    last = str(PRESETS["default"]["length"] - 1)
+    assert page.evaluate("document.activeElement.dataset.index") == last
     assert page.locator("#draws [tabindex='0']").count() == 1
     page.focus("#neighbours")
     page.keyboard.press("ArrowRight")
     settled(page)
-    assert page.inner_text("#neighbours-value") == "4"
+    assert page.inner_text("#neighbours-value") == str(PRESETS["default"]["neighbours"] + 1)
     page.focus("#again")
     before = page.inner_text("#draws")
     page.keyboard.press("Enter")
