@@ -719,8 +719,8 @@ def limited(size):
 def test_a_full_disk_leaves_no_release_or_the_old_one(place, syntf, large, force):
     """The first file that does not fit is either the vectors, or the documents."""
     noise = np.random.default_rng(1)
-    keys = [noise.bytes(300).hex() for _ in range(400)] if "doc" in large else ["x"] * 400
-    pl.DataFrame({"text": ["cat train"] * 400, "key": keys}).write_csv("texts.csv")
+    keys = [noise.bytes(300).hex() for _ in range(400)] if "doc" in large else ["x"] * 4000
+    pl.DataFrame({"text": ["cat train"] * len(keys), "key": keys}).write_csv("texts.csv")
     options = ["--keep", "key", "--length", 30, "--epsilon", 1]
     syntf(*anonymize(*options))
     old = place / "out"
