@@ -18,7 +18,9 @@ TUTORIAL = Path(__file__).parent.parent / "docs" / "tutorial.ipynb"
 
 def run(path: Path, out: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", record_timing=False).execute()
+    NotebookClient(
+        notebook, coalesce_streams=True, timeout=600, kernel_name="python3", record_timing=False
+    ).execute()
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
