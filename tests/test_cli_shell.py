@@ -240,3 +240,29 @@ def test_colour_only_where_it_is_wanted(tmp_path, forced):
         plain = {**environment, **more, "NO_COLOR": "1"}
         done = process("explain", "cat", *options, cwd=tmp_path, env=plain)
         assert not re.search(r"\x1b\[3\d", done.stdout)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["raise SystemError('error return without exception set')", "raise MemoryError",
+     "raise ImportError('x.so: failed to map segment from shared object')"],
+)  # fmt: skip
+def test_a_library_that_cannot_be_loaded_is_memory_that_is_short(
+    call, monkeypatch, tmp_path, source
+):
+    (tmp_path / "library_without_room.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def stop(context):
+        import library_without_room  # noqa: F401
+
+    monkeypatch.setattr(cli.app.commands["example"], "invoke", stop)
+    assert call("example") == (Exit.USAGE, "", "syntf: not enough memory\n")
+
+
+def test_other_errors_of_libraries_are_faults(call, monkeypatch):
+    def stop(context):
+        raise SystemError("error return without exception set")
+
+    monkeypatch.setattr(cli.app.commands["example"], "invoke", stop)
+    assert call("example")[0] == Exit.FAULT

@@ -109,16 +109,22 @@ def _help(context: click.Context | None) -> str:
 
 def _of_the_machine(error: BaseException) -> str:
     """What the machine could not give, if that is what stopped us."""
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    if "BrokenExecutor" in kinds:
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    if "BrokenExecutor" in {kind.__name__ for one in chain for kind in type(one).__mro__}:
         return "a process that was at work died, for want of memory perhaps"
-    said = str(error)
-    signs = ("start new thread", "failed to map segment", "memory")
-    if "MemoryError" in kinds or (
-        kinds & {"RuntimeError", "ImportError"} and any(sign in said for sign in signs)
-    ):
-        return "not enough memory"
-    return ""
+    return "not enough memory" if any(map(_of_memory, chain)) else ""
+
+
+def _of_memory(error: BaseException) -> bool:
+    """Also by the words of threads and libraries, and by one that fails to load without a word."""
+    if isinstance(error, RuntimeError | ImportError):
+        signs = ("start new thread", "failed to map segment", "memory")
+        return any(sign in str(error) for sign in signs)
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    loading = any(frame.f_code.co_name == "<module>" for frame in frames)
+    return isinstance(error, MemoryError) or (isinstance(error, SystemError) and loading)
 
 
 def _fault(error: BaseException) -> str:
