@@ -166,9 +166,10 @@ def test_nothing_in_the_product_unpickles_or_executes():
                 assert not called.endswith((".extractall", ".extract", ".unpack_archive")), path
 
 
-@pytest.mark.parametrize("name", ["../evil", "/tmp/evil-syntf", "wordnet/../../evil", "words.npy"])
+@pytest.mark.parametrize("name", ["../evil", "{outside}", "wordnet/../../evil", "words.npy"])
 def test_an_archive_writes_nowhere(tmp_path, name):
     """Zip files are read in memory; tar files not at all."""
+    name = name.format(outside=tmp_path / "evil")
     inside = tmp_path / "inside"
     inside.mkdir()
     before = {path for path in tmp_path.rglob("*")}
@@ -182,7 +183,6 @@ def test_an_archive_writes_nowhere(tmp_path, name):
             WordVectors.read(path)
     after = {path for path in tmp_path.rglob("*")}
     assert after - before == {inside / "v.npz", inside / "v.tar.gz"}
-    assert not Path("/tmp/evil-syntf").exists()
 
 
 def test_a_parquet_file_opens_and_writes_nothing_else(tmp_path, monkeypatch):
