@@ -26,7 +26,7 @@ except ImportError as error:
         f"syntf serve needs {error.name}, which is not installed: pip install 'syntf[serve]'"
     ) from error
 
-TOKEN = "SYNTF_TOKEN"
+VARIABLE = "SYNTF_TOKEN"
 """The variable with the token: unlike an option, it is not in the list of processes."""
 
 
@@ -101,4 +101,4 @@ def _welcome(address: str, service: Service, config: Config, page: bool) -> None
 def _token(file: Path | None) -> str | None:
     """From a file, or from the environment; None without either. An empty one is none that serves:
     it is refused, as any that is too short."""
-    return os.environ.get(TOKEN) if file is None else file.read_text(encoding="utf-8").strip()
+    return os.environ.get(VARIABLE) if file is None else file.read_text(encoding="utf-8").strip()
