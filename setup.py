@@ -1,6 +1,7 @@
 """The compiled inner loops, optional: without a compiler the package runs on NumPy alone."""
 
 import sys
+from pathlib import Path
 
 from setuptools import Extension, setup
 
@@ -14,12 +15,14 @@ exact = (
 setup(
     ext_modules=[
         Extension(
-            "syntf._kernels",
-            ["src/syntf/_kernels.c"],
+            f"syntf.{loops.stem}",
+            [str(loops)],
+            depends=["src/syntf/_buffers.h"],
             extra_compile_args=exact,
             py_limited_api=True,
             optional=True,
         )
+        for loops in sorted(Path("src/syntf").glob("_*.c"))
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -2,24 +2,13 @@
  *
  * The floating-point steps are single products, one division and conversions; there is
  * no product followed by a sum, so no compiler can fuse two roundings into one.
- * Built against Python's stable interface; arrays arrive through the buffer protocol,
- * C-contiguous, with types and shapes settled by kernels.py.
+ * Types and shapes of the arrays are settled by kernels.py.
  */
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030b0000
-#include <Python.h>
+#include "_buffers.h"
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GRID = 65535, COUNTS = 512 }; /* arithmetic.GRID; columns of the penalty table */
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
-#define FAST __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
-#else
-#define FAST
-#endif
 
 /* reference.rate: level of cosine minus spelling penalty, clipped at 0, for one input word */
 FAST static void rate_row(const float *restrict dot, float scale_in, const float *restrict scale_out,
@@ -102,36 +91,7 @@ static int32_t find(const int64_t *upto, Py_ssize_t width, int64_t point)
     return (int32_t)first;
 }
 
-/* --- the interface: every argument is a buffer or an integer ------------------------- */
-
-enum { MOST = 10 };
-typedef struct {
-    Py_buffer view[MOST];
-    int count;
-} Buffers;
-
-static void release(Buffers *held)
-{
-    while (held->count > 0)
-        PyBuffer_Release(&held->view[--held->count]);
-}
-
-static void *hold(Buffers *held, PyObject *args, Py_ssize_t position, int writable)
-{
-    PyObject *object = PyTuple_GetItem(args, position);
-    int flags = PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0);
-    if (!object || PyObject_GetBuffer(object, &held->view[held->count], flags) < 0)
-        return NULL;
-    return held->view[held->count++].buf;
-}
-
-#define READ(type, name, position)                                  \
-    const type *name = hold(&held, args, position, 0);              \
-    if (!name) { release(&held); return NULL; }
-#define WRITE(type, name, position)                                 \
-    type *name = hold(&held, args, position, 1);                    \
-    if (!name) { release(&held); return NULL; }
-#define LENGTH(index, type) (held.view[index].len / (Py_ssize_t)sizeof(type))
+/* --- the interface ------------------------------------------------------------------- */
 
 /* rate(dot, scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty, out) */
 static PyObject *rate(PyObject *self, PyObject *args)

@@ -1,0 +1,50 @@
+/* What the compiled loops share: arrays as buffers, and one build for several processors.
+ *
+ * Built against Python's stable interface; every argument is an integer or an array, which
+ * arrives through the buffer protocol, C-contiguous. The Python module beside each file of
+ * loops settles types and shapes.
+ */
+#ifndef SYNTF_BUFFERS_H
+#define SYNTF_BUFFERS_H
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
+#define FAST __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#else
+#define FAST
+#endif
+
+enum { MOST = 10 };
+typedef struct {
+    Py_buffer view[MOST];
+    int count;
+} Buffers;
+
+static void release(Buffers *held)
+{
+    while (held->count > 0)
+        PyBuffer_Release(&held->view[--held->count]);
+}
+
+static void *hold(Buffers *held, PyObject *args, Py_ssize_t position, int writable)
+{
+    PyObject *object = PyTuple_GetItem(args, position);
+    int flags = PyBUF_C_CONTIGUOUS | (writable ? PyBUF_WRITABLE : 0);
+    if (!object || PyObject_GetBuffer(object, &held->view[held->count], flags) < 0)
+        return NULL;
+    return held->view[held->count++].buf;
+}
+
+#define READ(type, name, position)                                  \
+    const type *name = hold(&held, args, position, 0);              \
+    if (!name) { release(&held); return NULL; }
+#define WRITE(type, name, position)                                 \
+    type *name = hold(&held, args, position, 1);                    \
+    if (!name) { release(&held); return NULL; }
+#define LENGTH(index, type) (held.view[index].len / (Py_ssize_t)sizeof(type))
+
+#endif
