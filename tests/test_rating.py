@@ -191,3 +191,16 @@ def test_a_component_of_minus_128_is_refused():
     matrix[0, 0] = -128
     with pytest.raises(SyntfError, match="-128"):
         WordRating(WORDS, matrix, WORDS, matrix, spelling=0.3)
+
+
+def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
+    """What a cache knows already is found by the digest: no more is made until levels are."""
+    made = word_rating()
+    expected = made.levels(np.arange(len(WORDS)))
+    monkeypatch.setattr("syntf.rating.bigrams", None)
+    again = word_rating()
+    assert again.digest == made.digest
+    with pytest.raises(TypeError):
+        again.levels(np.arange(1))
+    monkeypatch.undo()
+    assert (again.levels(np.arange(len(WORDS))) == expected).all()
