@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, entropy, presets, readers, release
+from syntf import __version__, entropy, input_files, presets, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
@@ -100,10 +100,10 @@ def run(
         texts: Iterable[str] = ()
         released: set[str] = set()
         if corpus.repeatable:
-            next(iter(corpus), None)  # what cannot be read is told of before the long work
+            corpus.peek()  # what cannot be read is told of before the long work
             texts = Texts(corpus)
             if settings.vocabulary is not None:
-                released = {readers.digest(path) for path in corpus.paths}
+                released = {input_files.digest(path) for path in corpus.paths}
         anonymizer = Anonymizer.build(
             settings, texts, source=source, released=released, stages=stages
         )
@@ -258,7 +258,7 @@ def _key(
 
     The ledger too: documents that were charged to none, or to another, are not charged to it.
     """
-    files = [readers.stamps(path) for path in corpus.paths if corpus.repeatable]
+    files = [input_files.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
         guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,
