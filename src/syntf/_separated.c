@@ -132,10 +132,22 @@ static PyObject *lists(Py_ssize_t count)
     return made;
 }
 
-/* rows(block, start, final, delimiter, fields, most) -> (columns, end, odd)
+/* How many lines end in some rows: with \n, \r\n, or inside quotes a \r by itself. */
+static Py_ssize_t line_ends(const char *restrict at, Py_ssize_t size)
+{
+    Py_ssize_t newlines = 0, returns = 0;
+    for (Py_ssize_t i = 0; i < size; i++)
+        newlines += at[i] == '\n';
+    if (memchr(at, '\r', (size_t)size))
+        for (Py_ssize_t i = 0; i < size; i++)
+            returns += at[i] == '\r' && (i + 1 == size || at[i + 1] != '\n');
+    return newlines + returns;
+}
+
+/* rows(block, start, final, delimiter, fields, most) -> (columns, end, lines, odd)
  *
- * At most `most` rows of `fields` fields each, from `start` to before `end`; of as many as the
- * first row has if `fields` is 0. Blank lines are passed over.
+ * At most `most` rows of `fields` fields each, from `start` to before `end`, which are so many
+ * lines; of as many fields as the first row has if `fields` is 0. Blank lines are passed over.
  */
 static PyObject *rows(PyObject *self, PyObject *args)
 {
@@ -169,6 +181,7 @@ static PyObject *rows(PyObject *self, PyObject *args)
         at = next;
     }
     Py_ssize_t stopped = at - (const char *)view.buf;
+    Py_ssize_t lines = line_ends((const char *)view.buf + start, stopped - start);
     free(row.field);
     PyBuffer_Release(&view);
     if (state < 0)
@@ -179,7 +192,7 @@ static PyObject *rows(PyObject *self, PyObject *args)
         Py_XDECREF(columns);
         return NULL;
     }
-    PyObject *made = Py_BuildValue("(Oni)", columns, stopped, state == ODD);
+    PyObject *made = Py_BuildValue("(Onni)", columns, stopped, lines, state == ODD);
     Py_XDECREF(columns);
     return made;
 }

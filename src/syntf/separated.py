@@ -68,7 +68,7 @@ def _plain_rows(
     block, lines, final = file.read(BLOCK), 0, False
     at = len(_MARK) if block.startswith(_MARK) else 0
     while True:
-        columns, end, odd = _compiled.rows(
+        columns, at, ended, odd = _compiled.rows(
             block, at, final, delimiter, len(header or ()), 1 if header is None else most
         )
         found = columns and columns[0]
@@ -76,9 +76,7 @@ def _plain_rows(
             header = _header([column[0] for column in columns], name)
         elif found:
             yield _frame(header or (), columns)
-        counts = [block.count(mark, at, end) for mark in (b"\n", b"\r", b"\r\n")]
-        lines += counts[0] + counts[1] - counts[2]
-        at = end
+        lines += ended
         if odd or (not found and (final or len(block) - at > LONGEST)):
             return Rest(header, lines, block[at:])
         if not found:

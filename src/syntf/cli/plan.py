@@ -78,6 +78,14 @@ def shards(
             counts.append(anonymizer.draw(joined(waiting), stages=stages))
             waiting.clear()
 
+    def shard() -> tuple[csr_matrix, pl.DataFrame]:
+        """What there is, let go of here: whoever writes it needs the memory."""
+        draw()
+        made = vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
+        counts.clear()
+        kept.clear()
+        return made
+
     with stages("all documents", plan.corpus.size) as advance:
         for frame in plan.frames(advance):
             if charge is not None:
@@ -88,12 +96,9 @@ def shards(
             kept.append(plan.released(frame, done))
             done += frame.height
             if (done - plan.done) % release.SHARD == 0:
-                draw()
-                yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
-                counts, kept = [], []
+                yield shard()
     if kept:
-        draw()
-        yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
+        yield shard()
 
 
 def _terms(waiting: Iterable[Documents]) -> int:
