@@ -18,7 +18,7 @@
 #define FAST
 #endif
 
-enum { MOST = 10 };
+enum { MOST = 12 };
 typedef struct {
     Py_buffer view[MOST];
     int count;

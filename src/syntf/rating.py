@@ -115,8 +115,8 @@ class WordRating:
     # a cache has all that is to be known of them.
 
     @cached_property
-    def _vectors_out(self) -> NDArray[np.float32]:
-        return np.ascontiguousarray(self._given_out.T.astype(np.float32))
+    def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return kernels.pack(self._given_out, self._spelled.has_bigram)
 
     @cached_property
     def _scale_in(self) -> NDArray[np.float32]:
@@ -135,16 +135,17 @@ class WordRating:
         return _Spelled.of(self._inputs, self._outputs)
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        spelled = self._spelled
+        spelled, (vectors_out, has_bigram) = self._spelled, self._packed
         starts, ends = spelled.ptr[rows], spelled.ptr[rows + 1]
         ids = [spelled.ids[a:b] for a, b in zip(starts, ends, strict=True)]
         return kernels.rate(
-            self._vectors_in[rows].astype(np.float32) @ self._vectors_out,
+            self._vectors_in[rows],
+            vectors_out,
             self._scale_in[rows],
             self._scale_out,
             np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
             np.concatenate([*ids, np.empty(0, dtype=np.int64)]),
-            spelled.has_bigram,
+            has_bigram,
             spelled.count_in[rows],
             spelled.count_out,
             self._penalty,
