@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from syntf import kernels, reference
 from syntf.arithmetic import GRID, exponential_table
-from syntf.rating import EXACT_DIMENSIONS, WordRating, bigrams
+from syntf.rating import EXACT_DIMENSIONS, WordRating
 
 compiled = pytest.mark.skipif(
     kernels._compiled is None,
@@ -148,9 +148,3 @@ def test_draws_are_grouped_by_input_in_their_order(rows):
         for v in range(10):
             mine = order[starts[v] : starts[v + 1]].tolist()
             assert mine == [i for i, row in enumerate(rows) if row == v]
-
-
-def test_bigrams_of_short_long_and_repeating_words():
-    assert bigrams("Banana") == ["an", "ba", "na"]
-    assert bigrams("x") == ["x"]
-    assert len(bigrams("".join(chr(0x4E00 + i) for i in range(2000)))) == 255

@@ -51,7 +51,9 @@ def rate(
         return reference.rate(vectors, outputs, *others)
     levels = np.empty((len(vectors), len(scale_out)), dtype=np.uint16)
     if outputs.dtype == np.uint8:
-        _compiled.rate_packed(np.ascontiguousarray(vectors, dtype=np.int8), outputs, *others, levels)
+        _compiled.rate_packed(
+            np.ascontiguousarray(vectors, dtype=np.int8), outputs, *others, levels
+        )
     else:
         _compiled.rate(vectors.astype(np.float32) @ outputs, *others, levels)
     return levels
