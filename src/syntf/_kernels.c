@@ -9,8 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRID = 65535 };             /* arithmetic.GRID */
-enum { STRETCH = 256, BLOCK = 32 }; /* columns looked at together in widening and in drawing */
+enum {
+    GRID = 65535,  /* arithmetic.GRID */
+    STRETCH = 256, /* columns looked at together */
+    BLOCK = 32,    /* and added up together */
+};
 
 static int wide = 0; /* whether the loops of _avx512.h are used */
 
@@ -42,6 +45,20 @@ FAST static uint16_t greatest(const uint16_t *restrict levels, Py_ssize_t width)
     return top;
 }
 
+FAST static Py_ssize_t first_of(const uint16_t *restrict levels, Py_ssize_t width, uint16_t top)
+{
+    Py_ssize_t w = 0;
+    for (int found = 0; w + STRETCH <= width; w += STRETCH) {
+        for (Py_ssize_t i = w; i < w + STRETCH; i++)
+            found |= levels[i] == top;
+        if (found)
+            break;
+    }
+    while (levels[w] != top)
+        w++;
+    return w;
+}
+
 FAST static int64_t look_up_plain(const uint16_t *restrict levels, const int64_t *restrict from_top,
                                   Py_ssize_t width, int64_t *restrict weights)
 {
@@ -71,10 +88,7 @@ static int64_t weigh_row(const uint16_t *levels, const int64_t *table, int64_t t
     const int64_t *from_top = table + (GRID - top);
     int64_t sum = (wide ? look_up_wide : look_up_plain)(levels, from_top, width, weights);
     int64_t used = (wide ? scale_wide : scale_plain)(weights, width, (double)total / (double)sum);
-    Py_ssize_t best = 0;
-    while (levels[best] != top)
-        best++;
-    weights[best] += total - used;
+    weights[first_of(levels, width, top)] += total - used;
     return sum;
 }
 
@@ -230,15 +244,16 @@ static PyObject *widen(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* draw(levels, table, sums, low, high, starts, order, points, outputs, total)
- * -> accounted for? */
+/* draw(levels, table, sums, low, high, starts, order, words, outputs, total, unused)
+ * -> accounted for? Of the 64 bits of a word, all but the last `unused` are the point. */
 static PyObject *draw(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(uint16_t, levels, 0) READ(int64_t, table, 1) READ(int64_t, sums, 2)
     READ(int64_t, low, 3) READ(int64_t, high, 4) READ(int64_t, starts, 5)
-    READ(int32_t, order, 6) READ(int64_t, points, 7) WRITE(int32_t, outputs, 8)
+    READ(int32_t, order, 6) READ(uint64_t, words, 7) WRITE(int32_t, outputs, 8)
     int64_t total = PyLong_AsLongLong(PyTuple_GetItem(args, 9));
+    int unused = (int)PyLong_AsLong(PyTuple_GetItem(args, 10));
     Py_ssize_t rows = LENGTH(2, int64_t), width = LENGTH(3, int64_t);
     int64_t *weights = malloc((size_t)(2 * width + 1) * sizeof *weights), *upto = weights + width;
     if (!weights) { release(&held); return PyErr_NoMemory(); }
@@ -250,7 +265,7 @@ static PyObject *draw(PyObject *self, PyObject *args)
         Py_ssize_t blocks = add_up(weights, width, upto);
         sound = sound && upto[blocks - 1] == total;
         for (int64_t i = starts[r]; sound && i < starts[r + 1]; i++)
-            outputs[order[i]] = find(weights, upto, blocks, points[order[i]]);
+            outputs[order[i]] = find(weights, upto, blocks, (int64_t)(words[order[i]] >> unused));
     }
     Py_END_ALLOW_THREADS
     free(weights);

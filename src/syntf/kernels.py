@@ -80,13 +80,15 @@ def widen(levels: Levels, table: Weights, total: int, low: Weights, high: Weight
 
 def draw(
     levels: Levels, table: Weights, total: int, sums: Weights, low: Weights, high: Weights,
-    starts: Weights, order: NDArray[np.int32], points: Weights, outputs: NDArray[np.int32],
+    starts: Weights, order: NDArray[np.int32], words: NDArray[np.uint64],
+    outputs: NDArray[np.int32],
 ) -> bool:  # fmt: skip
     """See :func:`syntf.reference.draw`."""
-    draws = starts, order, points, outputs
+    draws = starts, order, words, outputs
     if _compiled is None:
         return reference.draw(levels, table, total, sums, low, high, *draws)
-    return bool(_compiled.draw(levels, table, sums, low, high, *draws, total))
+    unused = reference.unused_bits(total)
+    return bool(_compiled.draw(levels, table, sums, low, high, *draws, total, unused))
 
 
 def group(rows: NDArray[np.int32], inputs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

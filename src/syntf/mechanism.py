@@ -191,7 +191,7 @@ class ExponentialMechanism:
         whatever order they are worked through. `progress` hears of draws done.
         """
         inputs = inside(np.asarray(rows), self.shape[0])
-        points = entropy.integers(source, inputs.size, self._bits)
+        words = entropy.words(source, inputs.size)
         flat = np.ascontiguousarray(inputs.ravel(), dtype=np.int32)
         starts, order = kernels.group(flat, self.shape[0])
         distinct = np.flatnonzero(np.diff(starts))
@@ -203,7 +203,7 @@ class ExponentialMechanism:
             sound = kernels.draw(
                 self._levels(some), self._table, self.total,
                 self.extremes.sums[some], self.extremes.low, self.extremes.high,
-                upto[block.start : block.stop + 1], order, points, outputs,
+                upto[block.start : block.stop + 1], order, words, outputs,
             )  # fmt: skip
             if not sound:
                 raise TableError(

@@ -165,10 +165,10 @@ class WithEmptyDocument:
         self.digest = hashlib.sha256(b"with empty document " + rating.digest.encode()).hexdigest()
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
         words = rows < self.shape[0] - 1
         if words.all():
             return self._rating.levels(rows)
+        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
         levels[words] = self._rating.levels(rows[words])
         return levels
 

@@ -82,23 +82,29 @@ def draw(
     high: Weights,
     starts: NDArray[np.int64],
     order: NDArray[np.int32],
-    points: Weights,
+    words: NDArray[np.uint64],
     outputs: NDArray[np.int32],
 ) -> bool:
-    """For row r, ``outputs[i]`` at ``points[i]``, an integer below `total`, for its draws i.
+    """For row r, ``outputs[i]`` at the point that ``words[i]`` gives, for its draws i.
 
-    Those are ``order[starts[r]:starts[r+1]]``. An output w is chosen for exactly ``weight[w]``
-    of the `total` points: the exact sampler. False, and what `outputs` holds is void, if any
-    row is not the one accounted for: its sum differs from `sums`, or a weight leaves
-    [low, high].
+    Those are ``order[starts[r]:starts[r+1]]``, and points the top bits of 64: integers below
+    `total`, a power of two. An output w is chosen for exactly ``weight[w]`` of them: the exact
+    sampler. False, and what `outputs` holds is void, if any row is not the one accounted for:
+    its sum differs from `sums`, or a weight leaves [low, high].
     """
     weights, found = weigh(levels, table, total)
     if (found != sums).any() or (weights < low).any() or (weights > high).any():
         return False
     for row, upto in enumerate(np.cumsum(weights, axis=1)):
         draws = order[starts[row] : starts[row + 1]]
-        outputs[draws] = np.searchsorted(upto, points[draws], side="right")
+        points = (words[draws] >> np.uint64(unused_bits(total))).astype(np.int64)
+        outputs[draws] = np.searchsorted(upto, points, side="right")
     return True
+
+
+def unused_bits(total: int) -> int:
+    """How many of 64 random bits a point below `total`, a power of two, leaves unused."""
+    return 65 - total.bit_length()
 
 
 def group(rows: NDArray[np.int32], inputs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -80,7 +80,8 @@ def _some(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """``np.unique``, which would look each up in a table of its own: sorting is faster."""
     ordered = np.sort(numbers)
-    return ordered[np.diff(ordered, prepend=-1) != 0]
+    distinct: NDArray[np.int64] = ordered[np.diff(ordered, prepend=-1) != 0]
+    return distinct
 
 
 def _before(counts: NDArray[np.int64]) -> NDArray[np.int64]:
