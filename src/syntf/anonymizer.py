@@ -330,9 +330,9 @@ def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> W
     """How well words stand for each other: the same for every ε, loss, length and k."""
     return WordRating(
         vocabulary.inputs,
-        vectors.matrix[np.asarray(vocabulary.input_rows)],
+        vectors.at(vocabulary.input_rows),
         vocabulary.outputs,
-        vectors.matrix[np.asarray(vocabulary.output_rows)],
+        vectors.at(vocabulary.output_rows),
         spelling=settings.spelling,
     )
 

@@ -100,12 +100,13 @@ class _OnDevice:
         self._device = device
         self._inputs, self._outputs = rating.shape
         self._vectors_in = self.put(_padded(rating._vectors_in, more=2 * _GROUP))
-        self._vectors_out = self.put(_padded(rating._vectors_out.T.astype(np.int8))).t()
+        self._vectors_out = self.put(_padded(rating._given_out)).t()
+        spelled = rating._spelled
         self._parts = [
             self.put(part)
             for part in (
-                rating._scale_in, rating._scale_out, rating._ptr, rating._ids, rating._has_bigram,
-                rating._count_in, rating._count_out, rating._penalty.astype(np.int32),
+                rating._scale_in, rating._scale_out, spelled.ptr, spelled.ids, spelled.has_bigram,
+                spelled.count_in, spelled.count_out, rating._penalty.astype(np.int32),
             )
         ]  # fmt: skip
         self._counts = rating._penalty.shape[1]

@@ -157,11 +157,12 @@ class Vocabulary:
 
         The vector of such an output is that of its lower case.
         """
-        known = set(vectors.words)
+        every = range(len(vectors.words))
         rows = zip(self.outputs, self.output_rows, strict=True)
-        own = {term: row for term, row in rows if term not in known}
-        inputs = [*vectors.words, *own]
-        return replace(self, inputs=inputs, input_rows=[*range(len(vectors.words)), *own.values()])
+        own = {term: row for term, row in rows if term not in vectors}
+        if not own:
+            return replace(self, inputs=vectors.words, input_rows=every)
+        return replace(self, inputs=[*vectors.words, *own], input_rows=[*every, *own.values()])
 
     def with_synonyms(self, analyzer: Analyzer, vectors: WordVectors) -> "Vocabulary":
         """These terms, and after them the synonyms of the outputs in WordNet, sorted.
