@@ -15,6 +15,7 @@ from syntf.composition import (
     document_frequency,
     draw_terms,
     fitted_idf,
+    joined,
     public_idf,
     read_documents,
     repeated,
@@ -236,3 +237,12 @@ def test_documents_repeated_are_the_same_documents():
 def test_term_frequencies_count_what_is_known():
     counts = term_frequencies(documents([1, 1, 0], [3], [2, 0]), 3)
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
+
+
+@given(st.lists(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4)), min_size=1))
+def test_documents_read_one_after_the_other_are_those_read_at_once(parts):
+    whole = documents(*(row for part in parts for row in part))
+    found = joined([documents(*part) for part in parts])
+    assert found.starts.tolist() == whole.starts.tolist()
+    assert found.terms.tolist() == whole.terms.tolist()
+    assert (found.starts.dtype, found.terms.dtype) == (np.int64, np.int32)

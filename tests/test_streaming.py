@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, load_npz, vstack
 
-from syntf import entropy, readers, release
+from syntf import entropy, readers, release, separated
+from syntf.anonymizer import Anonymizer
+from syntf.cli import plan
 from syntf.cli.app import main
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
@@ -248,3 +250,44 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
     told = capsys.readouterr().err.strip()
     assert told.endswith("no release was written; 230 documents are done: add --resume to go on")
     assert len(told.splitlines()) == 1
+
+
+def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatch):
+    """Batches of whatever size: shards of the same, each document drawn for once, in order."""
+    drawn = []
+    draw = Anonymizer.draw
+
+    def counted(self, documents, **more):
+        drawn.append(len(documents))
+        return draw(self, documents, **more)
+
+    monkeypatch.setattr(Anonymizer, "draw", counted)
+    monkeypatch.setattr(readers, "SIZE", 150)
+    monkeypatch.setattr(separated, "BLOCK", 64)
+    monkeypatch.setattr(release, "SHARD", 50)
+    monkeypatch.setattr(plan, "BATCH", 30)
+    heights = [frame.height for frame in readers.Corpus(["texts.csv"], "text")]
+    assert len(set(heights)) > 1
+    assert max(heights) < 30
+    assert syntf(monkeypatch) == 0
+    rows = [load_npz(place / "out" / f"vectors-0000{i}.npz").shape[0] for i in range(5)]
+    assert rows == [50, 50, 50, 50, 30]
+    assert check(place / "out") == list(range(COUNT))
+    assert sum(drawn) == COUNT
+    assert max(drawn) <= 30
+    assert len(drawn) < len(heights)
+
+
+def test_the_first_batch_is_read_once(place, small, monkeypatch):
+    """What was read to see whether a file can be is what is drawn for."""
+    passes = []
+    read = readers.Corpus._all
+
+    def counted(self):
+        passes.append(self)
+        return read(self)
+
+    monkeypatch.setattr(readers.Corpus, "_all", counted)
+    assert syntf(monkeypatch) == 0
+    assert len(passes) == 1
+    assert check(place / "out") == list(range(COUNT))

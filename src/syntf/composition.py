@@ -10,7 +10,7 @@ the input of the mechanism is chosen does not change the loss of the mechanism.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,6 +89,13 @@ def beginning(documents: Documents, count: int) -> Documents:
     """The first `count` documents."""
     starts = documents.starts[: count + 1]
     return Documents(starts, documents.terms[: starts[-1]])
+
+
+def joined(parts: Sequence[Documents]) -> Documents:
+    """The documents of several readings, one after the other."""
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Documents(starts, np.concatenate([part.terms for part in parts]))
 
 
 def repeated(documents: Documents, times: int) -> Documents:
