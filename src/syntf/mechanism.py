@@ -65,7 +65,7 @@ class Mechanism(Protocol):
         *,
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.signedinteger[Any]]:
         """One output index for each input index."""
 
 
@@ -263,11 +263,16 @@ def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
 
 def row_indices(rows: NDArray[Any], inputs: int) -> NDArray[np.intp]:
     """Rows to draw from, refused unless each is an index of one of the `inputs`."""
+    return inside(rows, inputs).astype(np.intp)
+
+
+def inside(rows: NDArray[Any], inputs: int) -> NDArray[Any]:
+    """The rows as they are, refused alike."""
     if rows.size and not np.issubdtype(rows.dtype, np.integer):
         raise SyntfError(f"rows must be integers, not {rows.dtype}")
     if rows.size and not (rows.min() >= 0 and rows.max() < inputs):
         raise SyntfError(f"rows must lie in 0 … {inputs - 1}; got {rows.min()} … {rows.max()}")
-    return rows.astype(np.intp)
+    return rows
 
 
 def largest_ratio(low: Weights, high: Weights) -> Fraction:
