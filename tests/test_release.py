@@ -262,7 +262,7 @@ def interrupted(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-WRITING = ["syntf.formats.save_npz", "polars.DataFrame.write_parquet", "syntf.release.readme"]
+WRITING = ["syntf.archive.write", "polars.DataFrame.write_parquet", "syntf.release.readme"]
 
 
 @pytest.mark.parametrize("place", [*WRITING, "os.fsync", "os.rename"])
