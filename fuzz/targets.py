@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
-from syntf import SynTF, cache, parquet_files, readers, release, wordnet
+from syntf import SynTF, cache, parquet_files, readers, release, shards, wordnet
 from syntf.errors import SyntfError
 from syntf.evaluation.log import Log
 from syntf.evaluation.results import read as read_results
@@ -99,7 +99,7 @@ def _batches(inputs: Sequence[Path], **named: Any) -> None:
         found = readers.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
-        release._write_parquet(Path(os.devnull), frame)
+        shards.write_parquet(Path(os.devnull), frame)
         Words.drawn(found)
 
 
@@ -274,10 +274,10 @@ def _draft(raw: bytes, folder: Path) -> None:
 
 def _resumed(folder: Path) -> None:
     with release.Draft(folder / "out", key="k", resume=True) as draft:
-        assert draft.documents == sum(draft.rows) >= 0
-        for shard in range(len(draft.rows)):
-            counts, documents = draft._read_shard(shard)
-            assert counts.shape[0] == documents.height == draft.rows[shard]
+        assert draft.documents == sum(draft._shards.rows) >= 0
+        for shard, rows in enumerate(draft._shards.rows):
+            counts, documents = draft._shards.read(shard)
+            assert counts.shape[0] == documents.height == rows
 
 
 def _log(raw: bytes, folder: Path) -> None:
@@ -375,7 +375,7 @@ def _drafts() -> list[bytes]:
     save_npz(file, csr_matrix(np.eye(3, 8, dtype=np.int32)))
     rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
     shard = file.getvalue(), rows
-    state = {"key": "k", "rows": [3], "digests": [release._digest(*shard)]}
+    state = {"key": "k", "rows": [3], "digests": [shards.digest(*shard)]}
     return [json.dumps(state).encode() + b"\n" + BETWEEN.join(shard)]
 
 

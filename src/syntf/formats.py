@@ -1,12 +1,17 @@
 """Synthetic counts in the formats that other tools read."""
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, save_npz
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from syntf import archive, drawing
 
 Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
 """Writes counts to a path; the last argument is the number of the first document."""
@@ -14,8 +19,21 @@ Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
 
 def npz(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """For ``scipy.sparse.load_npz``."""
+    arrays = {
+        "indices": counts.indices,
+        "indptr": counts.indptr,
+        "format": np.array(b"csr"),
+        "shape": np.array(counts.shape),
+        "data": counts.data,
+    }
+
+    def pack(block: slice) -> archive.Member:
+        ((name, array),) = list(arrays.items())[block]
+        return archive.packed(f"{name}.npy", _npy(array))
+
+    members = list(drawing.in_blocks(pack, len(arrays), 1))
     with path.open("wb") as file:
-        save_npz(file, counts)
+        archive.write(file, members)
 
 
 def parquet(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
@@ -64,6 +82,13 @@ def text(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> No
                 (terms[column], count) for column, count in zip(columns, numbers, strict=True)
             )
             file.write(" ".join(w for word, count in words for w in [word] * count) + "\n")
+
+
+def _npy(array: NDArray[Any]) -> list[bytes | memoryview]:
+    """An array as a .npy file: its header, and its bytes where they are."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    return [header.getvalue(), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data]
 
 
 def _rows(counts: csr_matrix) -> list[tuple[list[int], list[int]]]:
