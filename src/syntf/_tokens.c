@@ -7,21 +7,23 @@
 #include "_buffers.h"
 #include <string.h>
 
-enum { OTHER = 0, BEYOND = 1 }; /* what a byte is; if neither, a letter or digit to look up */
-static uint8_t as_written[256], lowered[256];
+#define EACH(byte) ((uint64_t)(byte) * 0x0101010101010101u) /* eight bytes at once */
+#define HIGH EACH(0x80)
+static const uint64_t LOWER = EACH(0x20); /* set in all of [a-z0-9'], and all that [A-Z] lacks */
 
 typedef struct {
     const uint64_t *slots; /* 0, or the upper half of a hash and 1 + the number of an entry */
-    const int32_t *entries; /* pairs: where a key begins, and the term it stands for */
-    const uint8_t *keys;
+    const int32_t *entries; /* pairs: where a form begins, and the term it stands for */
+    const uint8_t *forms, *end;
     uint64_t mask; /* the number of slots, a power of two, less one */
     Py_ssize_t longest;
 } Table;
 
 typedef struct {
-    const uint8_t *fold, *words; /* words: one bit a code point, set for letters and digits */
-    Py_ssize_t known_words;
-    uint8_t *key;
+    const uint8_t *letters; /* one bit a code point, set for letters and digits */
+    Py_ssize_t known_letters;
+    int exact; /* look a token up as written, and only then in lower case */
+    uint8_t *form; /* room for one */
 } Rule;
 
 typedef struct {
@@ -35,49 +37,121 @@ typedef struct {
     Py_ssize_t count, room, strangers, strange_room;
 } Found;
 
-typedef enum { DONE, MORE_WORDS, NO_MEMORY } Outcome;
+typedef enum { DONE, MORE_LETTERS, NO_MEMORY } Outcome;
 
-static uint64_t hash_of(const uint8_t *key, Py_ssize_t size)
+/* --- eight bytes at once, the first the lowest ---------------------------------------- */
+
+/* the bytes from p on, 0 from `end` on */
+static inline uint64_t load(const uint8_t *p, const uint8_t *end)
 {
-    uint64_t hash = (uint64_t)size, part;
-    for (; size >= 8; size -= 8, key += 8) {
-        memcpy(&part, key, 8);
-        hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 29;
-    }
-    part = 0;
-    for (Py_ssize_t i = 0; i < size; i++)
-        part |= (uint64_t)key[i] << (8 * i);
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
-    return hash ^ (hash >> 32);
+    uint64_t bytes = 0;
+    if (end - p >= 8)
+        memcpy(&bytes, p, 8);
+    else if (end > p)
+        memcpy(&bytes, p, (size_t)(end - p));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
 }
 
-/* the term of a key, or -1; `slot` becomes the place where the key is or would be */
-static int32_t find(const Table *table, const uint8_t *key, Py_ssize_t size, uint64_t hash,
-                    uint64_t *slot)
+/* how many bytes come before the first whose highest bit is set; there must be one */
+static inline int before(uint64_t set)
 {
-    *slot = hash & table->mask;
-    for (uint64_t tried = 0; tried <= table->mask; tried++) {
-        uint64_t held = table->slots[*slot];
-        if (!held)
-            return -1;
+#ifdef __GNUC__
+    return __builtin_ctzll(set) / 8;
+#else
+    int count = 0;
+    for (; !(set & 0x80); set >>= 8)
+        count++;
+    return count;
+#endif
+}
+
+/* the highest bit of each byte that lies in first … last, of bytes below 0x80 */
+static inline uint64_t within(uint64_t bytes, uint8_t first, uint8_t last)
+{
+    return (bytes + EACH(0x80 - first)) & ~(bytes + EACH(0x7f - last)) & HIGH;
+}
+
+/* the highest bit of each byte that is an ASCII letter or digit */
+static inline uint64_t alphanumeric(uint64_t bytes)
+{
+    uint64_t low = bytes & ~HIGH;
+    return (within(low | LOWER, 'a', 'z') | within(low, '0', '9')) & ~bytes;
+}
+
+/* past the ASCII letters and digits from p on */
+static inline const uint8_t *past_word(const uint8_t *p, const uint8_t *end)
+{
+    uint64_t other;
+    while (!(other = ~alphanumeric(load(p, end)) & HIGH))
+        p += 8;
+    return p + before(other);
+}
+
+/* the first ASCII letter or digit from p on, or character beyond ASCII, or `end` */
+static inline const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
+{
+    for (; p < end; p += 8) {
+        uint64_t bytes = load(p, end), found = alphanumeric(bytes) | (bytes & HIGH);
+        if (found)
+            return p + before(found);
+    }
+    return end;
+}
+
+/* --- the table ------------------------------------------------------------------------ */
+
+/* bytes of a form from p on, `left` of them or eight; `fold` is LOWER or 0 */
+static inline uint64_t part(const uint8_t *p, const uint8_t *end, Py_ssize_t left, uint64_t fold)
+{
+    uint64_t bytes = load(p, end) | fold;
+    return left < 8 ? bytes & (((uint64_t)1 << 8 * left) - 1) : bytes;
+}
+
+static inline uint64_t hash_of(const uint8_t *form, const uint8_t *end, Py_ssize_t size,
+                               uint64_t fold)
+{
+    uint64_t hash = (uint64_t)size;
+    for (Py_ssize_t i = 0; i < size; i += 8) {
+        hash = (hash ^ part(form + i, end, size - i, fold)) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+static inline int equal(const Table *table, const int32_t *entry, const uint8_t *form,
+                        const uint8_t *end, Py_ssize_t size, uint64_t fold)
+{
+    const uint8_t *kept = table->forms + entry[0];
+    if (entry[2] - entry[0] != size)
+        return 0;
+    for (Py_ssize_t i = 0; i < size; i += 8)
+        if (part(kept + i, table->end, size - i, 0) != part(form + i, end, size - i, fold))
+            return 0;
+    return 1;
+}
+
+/* the term of a form, or -1; bytes up to `end` may be looked at */
+static inline int32_t look_up(const Table *table, const uint8_t *form, const uint8_t *end,
+                              Py_ssize_t size, uint64_t fold)
+{
+    if (size > table->longest)
+        return -1;
+    uint64_t hash = hash_of(form, end, size, fold), slot = hash & table->mask, held;
+    for (; (held = table->slots[slot]); slot = (slot + 1) & table->mask)
         if (held >> 32 == hash >> 32) {
             const int32_t *entry = table->entries + 2 * ((uint32_t)held - 1);
-            if (entry[2] - entry[0] == size && !memcmp(table->keys + entry[0], key, (size_t)size))
+            if (equal(table, entry, form, end, size, fold))
                 return entry[1];
         }
-        *slot = (*slot + 1) & table->mask;
-    }
     return -1;
 }
 
-static int32_t look_up(const Table *table, const uint8_t *key, Py_ssize_t size)
-{
-    uint64_t slot;
-    return size > table->longest ? -1 : find(table, key, size, hash_of(key, size), &slot);
-}
+/* --- characters beyond ASCII ---------------------------------------------------------- */
 
-/* the bytes of the character beyond ASCII at p; `point` becomes its code point */
+/* the bytes of the character at p; `point` becomes its code point */
 static int decode(const uint8_t *p, uint32_t *point)
 {
     if (*p < 0xe0) {
@@ -93,22 +167,28 @@ static int decode(const uint8_t *p, uint32_t *point)
     return 4;
 }
 
-/* 1 for a letter or digit beyond ASCII at p, 0 for another character, -1 if `words` ends before */
-static int beyond(const Rule *rule, const uint8_t *p, int *size)
+/* 1 for a letter or digit at p, 0 for another character, -1 if `letters` ends before it */
+static int is_letter(const Rule *rule, const uint8_t *p, int *size)
 {
     uint32_t point;
+    *size = 1;
+    if (*p < 0x80)
+        return alphanumeric(*p) != 0;
     *size = decode(p, &point);
-    if (point >= rule->known_words)
+    if (point >= rule->known_letters)
         return -1;
-    return rule->words[point >> 3] >> (point & 7) & 1;
+    return rule->letters[point >> 3] >> (point & 7) & 1;
 }
 
-static int apostrophe(const uint8_t *p, const uint8_t *end)
+/* the bytes of the apostrophe at p, plain or typographic; 0 if there is none */
+static inline int apostrophe(const uint8_t *p, const uint8_t *end)
 {
     if (p < end && *p == '\'')
         return 1;
     return end - p >= 3 && p[0] == 0xe2 && p[1] == 0x80 && p[2] == 0x99 ? 3 : 0;
 }
+
+/* --- reading -------------------------------------------------------------------------- */
 
 static int add(Found *found, int32_t term)
 {
@@ -139,74 +219,64 @@ static int add_strange(Found *found, const uint8_t *start, Py_ssize_t size)
     return add(found, -1);
 }
 
-/* the term of an ASCII token, as written or lower case in `key`; one as written is
-   looked up in lower case too (Analyzer.candidates) */
-static int32_t term_of(const Rule *rule, const Table *table, Py_ssize_t size, Py_ssize_t mark)
+/* the term of an ASCII token from start to p, with an apostrophe of `wide` bytes at `mark`
+   or none: Analyzer.candidates, and the table's answer */
+static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_t *start,
+                              const uint8_t *p, const uint8_t *end, const uint8_t *mark, int wide)
 {
-    uint8_t *key = rule->key;
-    if (size - mark == 2 && size <= table->longest + 2 && (key[size - 1] | 0x20) == 's')
-        size -= 2;
-    int32_t term = look_up(table, key, size);
-    if (term < 0 && rule->fold == as_written && size <= table->longest) {
-        for (Py_ssize_t i = 0; i < size; i++)
-            key[i] = key[i] == '\'' ? key[i] : lowered[key[i]];
-        term = look_up(table, key, size);
+    Py_ssize_t size = p - start;
+    if (mark && p - mark == wide + 1 && (p[-1] | 0x20) == 's') {
+        size = mark - start;
+    } else if (mark && wide > 1) {
+        Py_ssize_t first = mark - start, second = p - mark - wide;
+        size = first + 1 + second;
+        if (size > table->longest)
+            return -1;
+        memcpy(rule->form, start, (size_t)first);
+        rule->form[first] = '\'';
+        memcpy(rule->form + first + 1, mark + wide, (size_t)second);
+        start = rule->form;
+        end = start + size;
     }
-    return term;
+    int32_t term = rule->exact ? look_up(table, start, end, size, 0) : -1;
+    return term < 0 ? look_up(table, start, end, size, LOWER) : term;
 }
 
-/* [^\W_]+(?:['’][^\W_]+)? over one text */
+/* the terms of one text: analysis.tokens, letters and digits with an apostrophe inside */
 static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, const uint8_t *end,
                     Found *found)
 {
-    const uint8_t *fold = rule->fold;
-    Py_ssize_t limit = table->longest + 2; /* 's is taken off before a token is looked up */
-    int bytes = 0, is_word;
-    while (p < end) {
-        if (fold[*p] == OTHER) {
-            p++;
-            continue;
-        }
-        const uint8_t *start = p;
-        Py_ssize_t size = 0, mark = -1;
-        int strange = 0;
+    while ((p = next_word(p, end)) < end) {
+        const uint8_t *start = p, *mark = NULL;
+        int strange = 0, wide = 0, bytes = 0, letter;
         for (;;) {
-            for (; p < end && fold[*p] > BEYOND; p++, size++)
-                if (size < limit)
-                    rule->key[size] = fold[*p];
-            if (p < end && fold[*p] == BEYOND) {
-                if ((is_word = beyond(rule, p, &bytes)) < 0)
-                    return MORE_WORDS;
-                if (is_word) {
+            p = past_word(p, end);
+            if (p < end && *p >= 0x80) {
+                if ((letter = is_letter(rule, p, &bytes)) < 0)
+                    return MORE_LETTERS;
+                if (letter) {
                     strange = 1;
                     p += bytes;
                     continue;
                 }
             }
-            const uint8_t *next = p + apostrophe(p, end);
-            if (p == start || mark >= 0 || next == p || next == end || fold[*next] == OTHER)
+            if (p == start || mark || !(wide = apostrophe(p, end)) || p + wide == end)
                 break;
-            if (fold[*next] == BEYOND) {
-                if ((is_word = beyond(rule, next, &bytes)) < 0)
-                    return MORE_WORDS;
-                if (!is_word)
-                    break;
-            }
-            mark = size;
-            if (size < limit)
-                rule->key[size] = '\'';
-            size++;
-            p = next;
+            int size;
+            if ((letter = is_letter(rule, p + wide, &size)) < 0)
+                return MORE_LETTERS;
+            if (!letter)
+                break;
+            mark = p;
+            p += wide;
         }
         if (p == start) { /* a character beyond ASCII that is no letter */
             p += bytes;
-            continue;
-        }
-        if (strange) {
+        } else if (strange) {
             if (!add_strange(found, start, p - start))
                 return NO_MEMORY;
         } else {
-            int32_t term = term_of(rule, table, size, mark < 0 ? size : mark);
+            int32_t term = term_of(rule, table, start, p, end, mark, wide);
             if (term >= 0 && !add(found, term))
                 return NO_MEMORY;
         }
@@ -261,33 +331,27 @@ static int settle(Found *found, int64_t *counts, Py_ssize_t texts, int32_t empty
     return 0;
 }
 
-static Table held_table(const uint64_t *slots, const int32_t *entries, const uint8_t *keys,
-                        Py_ssize_t size, Py_ssize_t longest)
-{
-    return (Table){slots, entries, keys, (uint64_t)size - 1, longest};
-}
-
 /* --- the interface ------------------------------------------------------------------- */
 
-/* read(slots, entries, keys, words, counts, texts, longest, exact, empty, terms)
-   -> the terms of all texts as bytes, or None if `words` knows too few characters;
+/* read(slots, entries, forms, letters, counts, texts, longest, exact, empty, terms)
+   -> the terms of all texts as bytes, or None if `letters` knows too few characters;
    texts: a list of ASCII strings and of bytes in UTF-8 */
 static PyObject *read_texts(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
-    READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, keys, 2)
-    READ(uint8_t, words, 3) WRITE(int64_t, counts, 4)
+    READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2)
+    READ(uint8_t, letters, 3) WRITE(int64_t, counts, 4)
     PyObject *texts = PyTuple_GetItem(args, 5), *terms = PyTuple_GetItem(args, 9), *result = NULL;
     Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 6)), number = LENGTH(4, int64_t);
     int exact = PyObject_IsTrue(PyTuple_GetItem(args, 7));
     int32_t empty = (int32_t)PyLong_AsLong(PyTuple_GetItem(args, 8));
-    Table table = held_table(slots, entries, keys, LENGTH(0, uint64_t), longest);
-    Rule rule = {exact ? as_written : lowered, words, 8 * LENGTH(3, uint8_t),
-                 malloc((size_t)longest + 3)};
+    Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
+                   (uint64_t)LENGTH(0, uint64_t) - 1, longest};
+    Rule rule = {letters, 8 * LENGTH(3, uint8_t), exact, malloc((size_t)longest + 1)};
     Found found = {0};
     Outcome outcome = DONE;
     const uint8_t **starts = malloc(((size_t)number + 1) * sizeof *starts);
-    if (!starts || !rule.key) {
+    if (!starts || !rule.form) {
         PyErr_NoMemory();
         goto end;
     }
@@ -311,7 +375,7 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
         counts[t] = found.count - before;
     }
     Py_END_ALLOW_THREADS
-    if (outcome == MORE_WORDS) {
+    if (outcome == MORE_LETTERS) {
         result = Py_NewRef(Py_None);
         goto end;
     }
@@ -324,40 +388,39 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
                                            found.count * (Py_ssize_t)sizeof *found.terms);
 end:
     free(starts);
-    free(rule.key);
+    free(rule.form);
     free(found.terms);
     free(found.strange);
     release(&held);
     return result;
 }
 
-/* fill(slots, entries, keys): a slot for each key, all different; the slots come empty */
+/* fill(slots, entries, forms): a slot for each form, all different; the slots come empty */
 static PyObject *fill(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
-    WRITE(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, keys, 2)
-    Py_ssize_t count = LENGTH(1, int32_t) / 2 - 1;
-    Table table = held_table(slots, entries, keys, LENGTH(0, uint64_t), 0);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        const uint8_t *key = keys + entries[2 * i];
-        Py_ssize_t size = entries[2 * i + 2] - entries[2 * i];
-        uint64_t slot, hash = hash_of(key, size);
-        find(&table, key, size, hash, &slot);
+    WRITE(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2)
+    uint64_t mask = (uint64_t)LENGTH(0, uint64_t) - 1;
+    for (Py_ssize_t i = 0; i < LENGTH(1, int32_t) / 2 - 1; i++) {
+        const uint8_t *form = forms + entries[2 * i], *end = forms + entries[2 * i + 2];
+        uint64_t hash = hash_of(form, end, end - form, 0), slot = hash & mask;
+        while (slots[slot])
+            slot = (slot + 1) & mask;
         slots[slot] = hash >> 32 << 32 | (uint64_t)(i + 1);
     }
     release(&held);
     Py_RETURN_NONE;
 }
 
-/* term(slots, entries, keys, longest, key) -> the term of a key, or -1 */
+/* term(slots, entries, forms, form, longest) -> the term of a form, or -1 */
 static PyObject *term(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
-    READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, keys, 2)
-    Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 3));
-    READ(uint8_t, key, 4)
-    Table table = held_table(slots, entries, keys, LENGTH(0, uint64_t), longest);
-    int32_t found = look_up(&table, key, LENGTH(3, uint8_t));
+    READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2) READ(uint8_t, form, 3)
+    Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 4)), size = LENGTH(3, uint8_t);
+    Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
+                   (uint64_t)LENGTH(0, uint64_t) - 1, longest};
+    int32_t found = look_up(&table, form, form + size, size, 0);
     release(&held);
     return PyLong_FromLong(found);
 }
@@ -368,17 +431,7 @@ static PyMethodDef methods[] = {
     {"term", term, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-static int prepare(PyObject *module)
-{
-    for (int c = 0; c < 256; c++) {
-        int upper = c >= 'A' && c <= 'Z', letter = upper || (c >= 'a' && c <= 'z');
-        int word = letter || (c >= '0' && c <= '9');
-        as_written[c] = (uint8_t)(c >= 0x80 ? BEYOND : word ? c : OTHER);
-        lowered[c] = (uint8_t)(upper ? c + 32 : as_written[c]);
-    }
-    return 0;
-}
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, prepare}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{0, NULL}};
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, .m_name = "_tokens", .m_methods = methods, .m_slots = slots};
 PyMODINIT_FUNC PyInit__tokens(void) { return PyModuleDef_Init(&module); }

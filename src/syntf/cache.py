@@ -99,9 +99,11 @@ def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
     lemmas = lexicon.digest() if analyzer.morphology == "lemma" else ""
     about = [
         _TOKENS, sys.byteorder, analyzer.morphology, analyzer.numbers,
-        sorted(analyzer.stop_words), lemmas, [len(term) for term in inputs],
+        sorted(analyzer.stop_words), lemmas, len(inputs),
     ]  # fmt: skip
-    key = sha256(json.dumps(about).encode() + "".join(inputs).encode("utf-8", "surrogatepass"))
+    key = sha256(json.dumps(about).encode())
+    key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)))
+    key.update("".join(inputs).encode("utf-8", "surrogatepass"))
     path = folder() / f"{key.hexdigest()}.tokens"
     raw = _mapped(path)
     exact = analyzer.morphology == "orth"

@@ -66,8 +66,10 @@ def look_up(
         return _read(block, table, empty, strange)
 
     terms, counts = [np.empty(0, dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
+    blocks = list(_blocks(texts))
+    alone = threads == 1 or len(blocks) <= 1
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        for found, sizes in (map if threads == 1 else pool.map)(read, _blocks(texts)):
+        for found, sizes in (map if alone else pool.map)(read, blocks):
             terms.append(found)
             counts.append(sizes)
             if progress:
@@ -79,9 +81,7 @@ def _read(
     block: list[str], table: TokenTable, empty: int, strange: Mapping[str, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The known terms of some texts, and how many each has."""
-    given = [
-        text if text.isascii() else text.encode("utf-8", "surrogatepass") for text in block
-    ]
+    given = [text if str.isascii(text) else text.encode("utf-8", "surrogatepass") for text in block]
     counts = np.empty(len(block), dtype=np.int64)
     for limit in _LIMITS:
         found = token_table.compiled.read(

@@ -73,7 +73,7 @@ class TokenTable:
 
     def _find(self, form: str) -> int:
         key = form.encode("utf-8", "surrogatepass")
-        return int(compiled.term(self.slots, self.entries, self.forms, self.longest, key))
+        return int(compiled.term(self.slots, self.entries, self.forms, key, self.longest))
 
     def parts(self) -> tuple[NDArray[Any], ...]:
         """All there is to keep, as :meth:`kept` takes it; sizes first."""
@@ -93,15 +93,16 @@ class TokenTable:
         slots = raw[ends[0] : ends[1]].view(np.uint64)
         entries = raw[ends[1] : ends[2]].view(np.int32).reshape(-1, 2)
         starts, terms = entries[:, 0], entries[:-1, 1]
+        numbers = (slots & np.uint64(0xFFFFFFFF)).astype(np.int64)
         sound = (
-            int((slots & np.uint64(0xFFFFFFFF)).max()) < len(entries)
-            and not slots.all()
-            and starts[0] == 0
-            and starts[-1] == sizes[2]
-            and bool((starts[1:] >= starts[:-1]).all())
-            and bool(((terms >= 0) & (terms < inputs)).all())
+            not slots.all(),
+            np.array_equal(numbers > 0, slots > 0),
+            numbers.max() < len(entries),
+            starts[0] == 0 and starts[-1] == sizes[2],
+            (starts[1:] >= starts[:-1]).all(),
+            (terms >= 0).all() and (terms < inputs).all(),
         )
-        return cls(slots, entries, raw[ends[2] :], exact) if sound else None
+        return cls(slots, entries, raw[ends[2] :], exact) if all(sound) else None
 
 
 def _forms(analyzer: Analyzer, inputs: dict[str, int]) -> Iterable[str]:
