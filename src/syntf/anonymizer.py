@@ -27,6 +27,7 @@ from syntf.composition import (
     public_idf,
 )
 from syntf.errors import SyntfError
+from syntf.fitting import document_counts
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.mechanism import Mechanism
 from syntf.rating import WordRating
@@ -300,8 +301,8 @@ class Anonymizer:
 
     @cached_property
     def _table(self) -> TokenTable | None:
-        """The inputs of all tokens, where these are public; None where each is to be analysed."""
-        if type(self.analyzer) is not Analyzer or token_table.compiled is None:
+        """The inputs of all tokens, kept if these are public; None where each is to be analysed."""
+        if not token_table.serves(self.analyzer):
             return None
         make = cache.tokens if self.vocabulary.provenance == "public" else TokenTable.build
         return make(self.analyzer, self.vocabulary.inputs)
@@ -400,8 +401,8 @@ def _vocabulary(
     released: Set[str],
 ) -> Vocabulary:
     if settings.fit_vocabulary:
-        return Vocabulary.fit(
-            texts, analyzer, vectors,
+        return Vocabulary.of_counts(
+            *document_counts(texts, analyzer, vectors), vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
             only=names if settings.weights == "topical" else None,
         )  # fmt: skip

@@ -1,10 +1,11 @@
-"""Measurements of tables, neighbours, and word vectors from files, remembered between runs.
+"""What is worked out from public things alone, remembered between runs.
 
-Kept are the sums and extremes of a table, the neighbours of words as numbers, and public
-vectors as int8; never a text. A damaged file is made anew. An entry forged with its checksum
-could misstate a loss, so the folder is made for its owner alone; no row outside what an entry
-says is drawn from (:mod:`syntf.mechanism`), and forged neighbours are bad ones, at a loss that
-is measured on them (:mod:`syntf.neighbourhood`).
+Kept are the sums and extremes of a table, the neighbours of words as numbers, public vectors as
+int8, and the words of public vocabularies with the forms that count as them; never a text. A
+damaged file is made anew. An entry forged with its checksum could misstate a loss, so the folder
+is made for its owner alone; no row outside what an entry says is drawn from
+(:mod:`syntf.mechanism`), forged neighbours are bad ones, at a loss that is measured on them
+(:mod:`syntf.neighbourhood`), and forged tokens are words misread, at no loss at all.
 """
 
 import json
@@ -102,7 +103,7 @@ def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
         sorted(analyzer.stop_words), lemmas, len(inputs),
     ]  # fmt: skip
     key = sha256(json.dumps(about).encode())
-    key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)))
+    key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)).data)
     key.update("".join(inputs).encode("utf-8", "surrogatepass"))
     path = folder() / f"{key.hexdigest()}.tokens"
     raw = _mapped(path)
@@ -116,7 +117,7 @@ def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
 
 
 def clear() -> int:
-    """Forget all measurements, neighbours, vectors and tables of tokens; returns how many there were."""
+    """Forget all measurements, neighbours, vectors and tokens; returns how many there were."""
     found = (path for kind in _KINDS for path in folder().glob(f"*.{kind}"))
     entries = [path for path in found if len(path.stem) == 64]
     for path in entries:
@@ -166,7 +167,7 @@ def _mapped(path: Path) -> NDArray[np.uint8] | None:
         raw = np.memmap(path, dtype=np.uint8, mode="r")
     except (OSError, ValueError):  # not there, or empty
         return None
-    kept: NDArray[np.uint8] = raw[_CHECK:]
+    kept: NDArray[np.uint8] = np.asarray(raw)[_CHECK:]
     return kept if raw[:_CHECK].tobytes() == sha256(kept.data).digest() else None
 
 

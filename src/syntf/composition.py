@@ -88,9 +88,7 @@ def term_frequencies(documents: Documents, terms: int) -> csr_matrix:
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
     """In how many documents each term occurs."""
-    owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
-    pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
-    return np.bincount(pairs, minlength=terms)
+    return np.bincount(term_frequencies(documents, terms).indices, minlength=terms)
 
 
 def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,11 @@ try:
     compiled: Any = import_module("syntf._tokens")
 except ImportError:
     compiled = None
+
+
+def serves(analyzer: object) -> TypeGuard[Analyzer]:
+    """Whether there are tables for this analysis here: compiled code, and the fast analysis."""
+    return compiled is not None and type(analyzer) is Analyzer
 
 
 @dataclass(frozen=True, eq=False)
