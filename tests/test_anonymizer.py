@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from syntf import anonymizer as module
 from syntf.anonymizer import Anonymizer, Settings
-from syntf.composition import read_documents
 from syntf.errors import SyntfError
 from syntf.vectors import WordVectors
 
@@ -320,5 +319,5 @@ def test_the_guarantee_is_the_same_in_another_process(tmp_path, build, toy_vecto
 
 def test_unknown_tokens_are_left_out_and_not_taken_for_a_word(build):
     made = build(vocabulary=["cat", "dog"])
-    read = read_documents(["qwxyz the 2 cat"], made._term_of, 2)
+    read = made.read(["qwxyz the 2 cat"])
     assert read.terms.tolist() == [0]

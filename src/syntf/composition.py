@@ -9,17 +9,14 @@ is formed; a document without any known word is one occurrence of `empty`.
 the input of the mechanism is chosen does not change the loss of the mechanism.
 """
 
-from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from syntf import drawing, entropy
-from syntf.analysis import Analyzer, Read
 
 
 @dataclass(frozen=True)
@@ -31,25 +28,6 @@ class Documents:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-
-def read_documents(
-    texts: Iterable[str],
-    term_of: Mapping[Any, int],
-    empty: int,
-    progress: Callable[[int], None] | None = None,
-    *,
-    read: Read[Any] = Analyzer.read,
-) -> Documents:
-    """The known terms of each text; `term_of` maps any token that `read` finds to one, or to -1."""
-    terms, starts = array("i"), array("q", [0])
-    for found in read(texts):
-        known = [term for token in found if (term := term_of[token]) >= 0]
-        terms.extend(known or [empty])
-        starts.append(len(terms))
-        if progress and len(starts) % 256 == 1:
-            progress(256)
-    return Documents(np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32))
 
 
 def draw_terms(
@@ -127,9 +105,7 @@ def term_frequencies(documents: Documents, terms: int) -> csr_matrix:
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
     """In how many documents each term occurs."""
-    owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
-    pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
-    return np.bincount(pairs, minlength=terms)
+    return np.bincount(term_frequencies(documents, terms).indices, minlength=terms)
 
 
 def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:
