@@ -3,11 +3,12 @@
     python benchmarks/bench.py run [--data-home DIR] [--times 1 10 100] [--rounds 5]
                                    [--only PART …] [--vectors GLOVE]
     python benchmarks/bench.py compare
-    python benchmarks/bench.py page RESULT.json
+    python benchmarks/bench.py page RESULT.json …
 
 `run` leaves every round in build/bench as JSON; a run of all parts is also added to
 benchmarks/history.jsonl and shown in docs/benchmarks.md. `compare` sets the newest run beside
-the one before it, and ends with 1 if something became worse. `page` writes the page again.
+the one before it, and ends with 1 if something became worse. `page` writes the page again, from
+one record or from several of a few parts each.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from suite.figures import Figure
 from suite.page import page, shown, table
 from suite.parts import corpus, drawing, fitted, limits, startup, tables
 from suite.place import Place
-from suite.record import Record, Section
+from suite.record import Record, Section, merged
 from suite.rows import Results, measure
 
 PARTS = {
@@ -47,19 +48,19 @@ def main() -> int:
     run.add_argument("--rounds", type=int, default=5)
     run.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     commands.add_parser("compare", help="the newest run beside the one before it")
-    again = commands.add_parser("page", help="write the page from the record of a run")
-    again.add_argument("record", type=Path)
+    again = commands.add_parser("page", help="write the page from records")
+    again.add_argument("records", type=Path, nargs="+")
     chosen = options.parse_args()
     if chosen.command == "compare":
         return compare()
     if chosen.command == "page":
-        PAGE.write_text(page(Record.read(chosen.record), history.read(HISTORY)), encoding="utf-8")
+        show(merged([Record.read(path) for path in chosen.records]))
         return 0
     record = measured(chosen)
     print(record.write(KEPT), file=sys.stderr)
     if set(chosen.only) == set(PARTS):
         history.append(HISTORY, record.run)
-        PAGE.write_text(page(record, history.read(HISTORY)), encoding="utf-8")
+        show(record)
     print(figures_table(record.figures))
     return 0
 
@@ -85,6 +86,10 @@ def measured(chosen: argparse.Namespace) -> Record:
             made = Section(name, part.TITLE, part.NOTE, list(found.values()), part.figures(found))
             sections.append(made)
     return Record(about, sections)
+
+
+def show(record: Record) -> None:
+    PAGE.write_text(page(record, history.read(HISTORY)), encoding="utf-8")
 
 
 def compare() -> int:

@@ -49,6 +49,8 @@ def asked(figures: Iterable[Figure]) -> str:
 
 def trend(figures: Sequence[Figure], runs: Sequence[Run]) -> str:
     """Figures of the last runs, and what changed beyond the spread in the newest."""
+    if not runs:
+        return "## Trend\n\nNo run of all parts is kept yet.\n"
     titles = {figure.key: figure for figure in figures}
     last = list(runs)[-SHOWN:]
     pair = newest(runs)

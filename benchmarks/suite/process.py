@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -60,14 +61,16 @@ class Worker:
 
     def round(self) -> Round:
         assert self._process.stdin is not None
-        print(file=self._process.stdin, flush=True)
+        with suppress(BrokenPipeError):  # one that has ended gives no answer, and a reason
+            print(file=self._process.stdin, flush=True)
         return self._answer()
 
     def end(self) -> float:
         """MB that the process took at most."""
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
-            stream.close()
+            with suppress(BrokenPipeError):
+                stream.close()
         used = _end(self._process)
         self._said.close()
         return used["peak"]

@@ -61,3 +61,9 @@ class Record:
             for part in raw["sections"]
         ]
         return cls(raw["about"], sections)
+
+
+def merged(records: Sequence[Record]) -> Record:
+    """Runs of a few parts each as one; of a part measured twice, the later."""
+    sections = {section.name: section for record in records for section in record.sections}
+    return Record(records[-1].about, list(sections.values()))

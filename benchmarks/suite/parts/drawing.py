@@ -9,8 +9,8 @@ from suite.rows import Measured, Results, Row
 TITLE = "Words drawn, by ours and by others"
 NOTE = f"""\
 {WORDS:,} words with vectors of 100 dimensions, given to each system in the form it wants, and the
-same words to draw for, frequent ones more often. Each system has an environment of its own, with the
-newest release that installs from PyPI, and one thread. Only the drawing is timed, in seconds of
+same words to draw for, frequent ones more often. Each system has an environment of its own, with
+the newest release that installs from PyPI, and one thread. Only the drawing is timed, in seconds of
 processor time. Ours with its defaults draws from the public vocabulary that comes with it. What
 the mechanisms of others lose, measured as ours is, stands in [What a loss buys](frontier.md)."""
 

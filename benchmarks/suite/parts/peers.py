@@ -36,27 +36,27 @@ PACKAGES = {
 GENSIM = "word2vec.txt"
 PEERS = [
     *(
-        Peer(f"mldp-{key}", f"mldp-text, {title}, ε = 10", "mldp-text", "peer_mldp",
+        Peer(f"mldp-{key}", f"{title}, ε = 10", "mldp-text", "peer_mldp",
              (key, "10"), GENSIM)
         for key, title in {
             "multivariate_calibrated": "MultivariateCalibrated", "vickrey": "Vickrey",
             "truncated_gumbel": "TruncatedGumbel", "mahalanobis": "Mahalanobis", "tem": "TEM",
         }.items()
     ),
-    Peer("mldp-syntf", "mldp-text, SynTF (a look-up of synonyms)", "mldp-text",
+    Peer("mldp-syntf", "SynTF (a look-up of synonyms)", "mldp-text",
          "peer_mldp_syntf", ("10",), ""),
     *(
-        Peer(f"pypantera-{name.lower()}", f"pypantera, {name}, ε = 10", "pypantera",
+        Peer(f"pypantera-{name.lower()}", f"{name}, ε = 10", "pypantera",
              "peer_pypantera", (name, "10"))
         for name in ("SanText", "CusText", "TEM", "CMP")
     ),
     *(
-        Peer(f"diffractor-{method.lower()}", f"dp-diffractor, {method}, ε = 1", "dp-diffractor",
+        Peer(f"diffractor-{method.lower()}", f"{method}, ε = 1", "dp-diffractor",
              "peer_diffractor", (method, "1"), GENSIM)
         for method in ("geometric", "TEM")
     ),
-    Peer("opendp", "OpenDP, noisy max, ε = 10", "opendp", "peer_opendp", ("10",)),
-    Peer("diffprivlib", "diffprivlib, Exponential, ε = 10", "diffprivlib", "peer_diffprivlib",
+    Peer("opendp", "noisy max, ε = 10", "opendp", "peer_opendp", ("10",)),
+    Peer("diffprivlib", "Exponential, ε = 10", "diffprivlib", "peer_diffprivlib",
          ("10",)),
 ]  # fmt: skip
 
@@ -91,6 +91,14 @@ def environment(place: Place, package: str) -> Path:
     return place.kept / "peers" / package
 
 
+def release(place: Place, package: str) -> str:
+    """The package with its version, once it is installed."""
+    pattern = f"lib/python*/site-packages/{package.replace('-', '_')}-*.dist-info"
+    for path in environment(place, package).glob(pattern):
+        return f"{package} {path.name.removesuffix('.dist-info').rpartition('-')[2]}"
+    return package
+
+
 def _row(place: Place, peer: Peer, missing: str) -> Row:
     files = [place.words(name) for name in (peer.vectors, "draws.txt") if name]
     command = worker(
@@ -98,6 +106,7 @@ def _row(place: Place, peer: Peer, missing: str) -> Row:
         python=environment(place, peer.package) / "bin" / "python",
     )  # fmt: skip
     return Row(
-        f"{GROUP}/peer-{peer.key}", peer.title, command, "kept", place.rounds, "words",
+        f"{GROUP}/peer-{peer.key}", f"{release(place, peer.package)}: {peer.title}", command,
+        "kept", place.rounds, "words",
         env={"OMP_NUM_THREADS": "1", "PYTHONPATH": ""}, missing=missing,
     )  # fmt: skip

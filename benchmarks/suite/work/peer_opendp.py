@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import opendp.prelude as dp
 
-from suite.work.spell import spell
 from suite.work.cosines import read_cosines
+from suite.work.spell import spell
 
 
 def prepare(epsilon: str, vectors: str, words: str) -> Callable[[], dict[str, float]]:
