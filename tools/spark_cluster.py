@@ -34,8 +34,14 @@ class Cluster:
 
 
 @contextmanager
-def started(folder: Path, *, workers: int = 2, memory: str = "1g") -> Iterator[Cluster]:
-    """A cluster of `workers` of one core each, ended with the context."""
+def started(
+    folder: Path, *, workers: int = 2, memory: str = "1g", pinned: bool = False
+) -> Iterator[Cluster]:
+    """A cluster of `workers` of one core each, ended with the context.
+
+    To Spark, a core is a task at a time, whatever its processes take; if `pinned`, a worker and
+    all that it starts stay on one core of the machine.
+    """
     from pyspark import __file__ as package
 
     home = Path(package).parent
@@ -63,6 +69,8 @@ def started(folder: Path, *, workers: int = 2, memory: str = "1g") -> Iterator[C
             place = str(folder / name)
             limits = ("--cores", "1", "--memory", memory, "--work-dir", place, "--port", "0")
             start(name, f"127.0.0.{number}", "worker.Worker", *limits, master)
+            if pinned:
+                os.sched_setaffinity(running[-1].pid, {(number - 1) % (os.cpu_count() or 1)})
             _wait(running[-1], folder / f"{name}.log", REGISTERED)
         yield Cluster(master, running[1:], folder)
     finally:

@@ -87,3 +87,12 @@ def frame(spark):
         return spark.createDataFrame(rdd, "name string, topic int, text string")
 
     return make
+
+
+def pytest_collection_modifyitems(items):
+    """PySpark leaves sockets for the collector to close: not a fault of these tests."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning"):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))

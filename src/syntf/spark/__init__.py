@@ -3,6 +3,6 @@
 Needs the extra ``syntf[spark]`` and Java 17 or newer.
 """
 
-from syntf.spark.frames import Release, anonymize
+from syntf.spark.frames import Release, anonymize, check_installed
 
-__all__ = ["Release", "anonymize"]
+__all__ = ["Release", "anonymize", "check_installed"]

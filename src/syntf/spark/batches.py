@@ -49,7 +49,10 @@ class Drawing:
         parallel.one_thread()  # a task has one core
         with threadpool_limits(1):
             for batch in batches:
-                names, texts = as_names(_column(batch, self.name)), as_texts(_column(batch, self.text))
+                names, texts = (
+                    as_names(_column(batch, self.name)),
+                    as_texts(_column(batch, self.text)),
+                )
                 counts = drawn(anonymizer, self.key, names, texts)
                 columns = [_column(batch, name) for name in self.keep]
                 made = _written(counts, self.output, anonymizer.vocabulary.outputs)

@@ -4,8 +4,8 @@ Only the last file makes it a release: ``guarantee.json``, with the digest of al
 cluster wrote before it failed has none.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -32,10 +32,23 @@ DATA = "data"
 GUARANTEE = "guarantee.json"
 
 
+@dataclass(frozen=True)
+class Written:
+    """What stands in a folder: its guarantee with all digests, and how many documents it has.
+
+    `dropped` terms of the vocabulary had no vector; `notes` say what was mended in the vectors.
+    """
+
+    guarantee: Guarantee
+    documents: int
+    dropped: int
+    notes: Sequence[str]
+
+
 def write(
     path: str, data: "DataFrame", guarantee: Guarantee, anonymizer: Anonymizer, *, force: bool
-) -> Guarantee:
-    """Evaluate `data` into a new release; the guarantee as it stands there."""
+) -> Written:
+    """Evaluate `data` into a new release."""
     session = data.sparkSession
     folder = Folder(session, path)
     folder.clear(force=force)
@@ -58,7 +71,8 @@ def write(
         digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
     promise = replace(guarantee, files=dict(sorted(digests.items())))
     folder.put(GUARANTEE, promise.as_json().encode())
-    return promise
+    dropped = anonymizer.vocabulary.dropped
+    return Written(promise, released.documents, dropped, anonymizer.notes)
 
 
 class Folder:
@@ -77,11 +91,11 @@ class Folder:
         if not self._system.exists(self._place):
             return
         if not force:
-            raise SyntfError(f"{self._place} exists already: choose another place, or add force")
+            raise SyntfError(f"{self._place} exists already: choose another, or use force")
         if not self._system.exists(self._path(self._place, GUARANTEE)):
             raise SyntfError(
                 f"{self._place} is not a release of syntf, so force does not replace it: choose "
-                "another place"
+                "another"
             )
         self._system.delete(self._path(self._place, GUARANTEE), False)  # from here on it is none
         self._system.delete(self._place, True)
@@ -106,9 +120,7 @@ class Folder:
     def _tidied(self, folder: Any, names: list[str]) -> None:
         if self._local:
             for name in names:
-                self._system.getRawFileSystem().delete(
-                    self._path(folder, f".{name}.crc"), False
-                )
+                self._system.getRawFileSystem().delete(self._path(folder, f".{name}.crc"), False)
 
 
 def _released(

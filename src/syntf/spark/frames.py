@@ -47,8 +47,8 @@ class Release:
     _anonymizer: Anonymizer = field(repr=False)
     _table: "Broadcast[Anonymizer]" = field(repr=False)
 
-    def write(self, path: str, *, force: bool = False) -> Guarantee:
-        """Write `data` as Parquet with all that a release holds; returns what was promised.
+    def write(self, path: str, *, force: bool = False) -> folders.Written:
+        """Write `data` as Parquet with all that a release holds; says what stands there.
 
         Any address that Spark can write to. The counts are in ``data``; ``guarantee.json``, with
         the digest of every other file, comes last: a folder without it is no release.
@@ -100,7 +100,7 @@ def anonymize(
     >>> release = anonymize(spark.read.parquet("mails"), keep=["topic"])  # doctest: +SKIP
     >>> release.write("hdfs:///releases/mails")  # doctest: +SKIP
     """
-    _installed()
+    check_installed()
     if output not in get_args(Output):
         raise SyntfError(f"output must be vector or arrays, not {output!r}")
     if settings is not None and parameters:
@@ -127,7 +127,8 @@ def fresh_key() -> bytes:
     return entropy.system(KEY)
 
 
-def _installed() -> None:
+def check_installed() -> None:
+    """Refuse to begin without what the extra ``syntf[spark]`` brings."""
     try:
         import pandas  # noqa: F401
         import pyarrow  # noqa: F401
