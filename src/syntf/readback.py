@@ -169,19 +169,28 @@ def _parquet(path: Path, expected: Expected) -> Iterator[Block]:
         yield _lists(part["terms"], part["counts"], expected, number)
 
 
+VECTOR = pl.Struct(
+    [
+        pl.Field("type", pl.Int8),
+        pl.Field("size", pl.Int32),
+        pl.Field("indices", pl.List(pl.Int32)),
+        pl.Field("values", pl.List(pl.Float64)),
+    ]
+)
+"""A vector of Spark ML, in a file."""
+
+
 def _rows_of_a_cluster(path: Path, expected: Expected) -> Iterator[Block]:
     """Terms and counts beside columns that were kept, or vectors of Spark ML."""
     number = {term: column for column, term in enumerate(expected.terms)}
     lists = pl.List(pl.String), pl.List(pl.Int32)
-    vector = {"type": pl.Int8, "size": pl.Int32, "indices": pl.List(pl.Int32),
-              "values": pl.List(pl.Float64)}  # fmt: skip
     table = open_parquet(path, expected.rows)
     schema = table.collect_schema()
     found = schema.get("terms"), schema.get("counts")
     if found == lists:
         for part in table.select("terms", "counts").collect().iter_slices(ROWS):
             yield _lists(part["terms"], part["counts"], expected, number)
-    elif found[1] == pl.Struct(vector):
+    elif found[1] == VECTOR:
         for part in table.select("counts").collect().iter_slices(ROWS):
             each = part["counts"].struct.unnest()
             kinds = set(zip(each["type"].to_list(), each["size"].to_list(), strict=True))

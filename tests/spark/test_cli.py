@@ -109,3 +109,13 @@ def test_addresses_and_kinds(tmp_path):
     assert kind("x/part-*.ndjson.bz2") == "jsonl"
     with pytest.raises(SyntfError, match=r"a cluster reads \.csv"):
         kind("mails.mbox")
+
+
+@pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "pandas"])
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch, missing):
+    from syntf.spark import check_installed
+
+    for name in ("pyspark", "pyarrow", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None if name == missing else sys)
+    with pytest.raises(SyntfError, match=rf"needs {missing}.*pip install 'syntf\[spark\]'"):
+        check_installed()

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from syntf import parallel
 from syntf.anonymizer import Anonymizer
+from syntf.spark.rows import NAME, TEXT, kept
 from syntf.spark.streams import Dealt, shares
 
 if TYPE_CHECKING:
@@ -31,14 +32,11 @@ class Drawing:
 
     table : an :class:`~syntf.anonymizer.Anonymizer`, which each worker process reads once.
     key : that of the run (:mod:`syntf.spark.streams`).
-    text, name : columns with the texts and with what tells the documents apart; neither is
-        released, unless `keep` says so of the second.
+    keep : what the columns that are released beside the counts are called.
     """
 
     table: "Broadcast[Anonymizer]"
     key: bytes = field(repr=False)
-    text: str
-    name: str
     keep: Sequence[str]
     output: Output
 
@@ -49,12 +47,9 @@ class Drawing:
         parallel.one_thread()  # a task has one core
         with threadpool_limits(1):
             for batch in batches:
-                names, texts = (
-                    as_names(_column(batch, self.name)),
-                    as_texts(_column(batch, self.text)),
-                )
+                names, texts = as_names(batch.column(NAME)), as_texts(batch.column(TEXT))
                 counts = drawn(anonymizer, self.key, names, texts)
-                columns = [_column(batch, name) for name in self.keep]
+                columns = [batch.column(kept(number)) for number in range(len(self.keep))]
                 made = _written(counts, self.output, anonymizer.vocabulary.outputs)
                 yield pa.RecordBatch.from_arrays(
                     [*columns, *made.values()], names=[*self.keep, *made]
@@ -88,10 +83,6 @@ def as_names(column: "pa.Array") -> list[bytes]:
         return [b"%d" % name for name in column.to_pylist()]
     names: list[bytes] = column.cast(pa.binary()).to_pylist()
     return names
-
-
-def _column(batch: "pa.RecordBatch", name: str) -> "pa.Array":
-    return batch.column(batch.schema.get_field_index(name))
 
 
 def _written(counts: csr_matrix, output: Output, terms: Sequence[str]) -> dict[str, Any]:

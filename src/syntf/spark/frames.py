@@ -109,14 +109,14 @@ def anonymize(
     _check_public(chosen)
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
     rows.check_columns(frame, text, kept, [TERMS, COUNTS])
-    used = frame.select(*map(rows.quoted, [text, *kept]))
+    used = rows.used(frame, text, kept, id)
     if id is None:
         used = rows.placed(used)
     else:
-        rows.named(used, id)
+        rows.check_names(used, id)
     anonymizer = Anonymizer.build(chosen)
     table = frame.sparkSession.sparkContext.broadcast(anonymizer)
-    drawing = Drawing(table, fresh_key(), text, id or rows.PLACE, kept, output)
+    drawing = Drawing(table, fresh_key(), kept, output)
     data = used.mapInArrow(drawing, _schema(used, kept, output))
     promise = anonymizer.guarantee(kept_columns=kept)
     return Release(data, promise, anonymizer.vocabulary.outputs, anonymizer, table)
@@ -157,7 +157,9 @@ def _schema(used: "DataFrame", kept: Sequence[str], output: Output) -> "StructTy
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
-    made = StructType([used.schema[name] for name in kept])
+    made = StructType()
+    for number, name in enumerate(kept):
+        made.add(StructField(name, used.schema[rows.kept(number)].dataType))
     if output == "vector":
         return made.add(StructField(COUNTS, VectorUDT(), nullable=False))
     return made.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(

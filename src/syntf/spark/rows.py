@@ -16,8 +16,8 @@ from syntf.errors import SyntfError, suggestion
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-PLACE = "__syntf_place"
-"""The column with the place of a row, where no column names the documents."""
+TEXT, NAME = "text", "name"
+"""The columns that are drawn for; after them come those that are kept, by number."""
 
 NAMES = ("string", "tinyint", "smallint", "int", "bigint")
 """Types of a column that names documents: those with one way to write a value."""
@@ -39,31 +39,37 @@ def check_columns(frame: "DataFrame", text: str, keep: list[str], reserved: list
         raise SyntfError(f"the column {text!r} has no texts: it is {kind}")
     if text in keep:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of keep")
-    for name in sorted({*keep} & {*reserved, PLACE}):
+    for name in sorted({*keep} & {*reserved}):
         raise SyntfError(f"the counts are in a column {name!r}: rename yours")
 
 
-def named(frame: "DataFrame", id: str) -> None:
+def used(frame: "DataFrame", text: str, keep: list[str], id: str | None) -> "DataFrame":
+    """The columns that are drawn for, called something that Spark reads in one way only."""
+    from pyspark.sql import functions
+
+    wanted = [(text, TEXT), *([(id, NAME)] if id else [])]
+    wanted += [(name, kept(number)) for number, name in enumerate(keep)]
+    quoted = [(f"`{column.replace('`', '``')}`", name) for column, name in wanted]
+    return frame.select(*(functions.col(column).alias(name) for column, name in quoted))
+
+
+def kept(number: int) -> str:
+    """What a column that is kept is called until it is released."""
+    return f"kept_{number}"
+
+
+def check_names(frame: "DataFrame", id: str) -> None:
     """Refuse a column that does not name every document, each by a name of its own.
 
     One pass over that column alone. Two rows of one name and one text would share their draws,
     and be seen to be equal.
     """
-    from pyspark.sql import functions
-
-    kind = frame.schema[id].dataType.simpleString()
+    kind = frame.schema[NAME].dataType.simpleString()
     if kind not in NAMES:
         raise SyntfError(f"the column {id!r} is {kind}: names are text or whole numbers")
-    if not _plan(frame).analyzed().deterministic():
-        raise SyntfError(
-            "the frame has parts that Spark evaluates differently each time, such as rand, uuid, "
-            "first or monotonically_increasing_id, so a name may not stay with its text: write "
-            "the frame down and read it again"
-        )
-    column = functions.col(quoted(id))
-    rows = frame.select(column.alias("name")).groupBy("name").count()
-    bad = rows.where("name is null or count > 1").limit(1).count()
-    if bad:
+    _check_repeatable(frame)
+    rows = frame.groupBy(NAME).count()
+    if rows.where(f"{NAME} is null or count > 1").limit(1).count():
         raise SyntfError(
             f"the column {id!r} does not name every document by a name of its own: some are "
             "missing or there twice"
@@ -75,15 +81,18 @@ def placed(frame: "DataFrame") -> "DataFrame":
     from pyspark.sql import DataFrame, functions
 
     session = frame.sparkSession
-    if not _plan(frame).analyzed().deterministic():
-        raise SyntfError(_refusal("has parts that Spark evaluates differently each time"))
+    _check_repeatable(frame)
     adaptive = session.conf.get(_ADAPTIVE)
     session.conf.set(_ADAPTIVE, "false")  # or else a plan with a shuffle runs while it is asked
     try:
-        numbered = frame.withColumn(PLACE, functions.monotonically_increasing_id())
+        numbered = frame.withColumn(NAME, functions.monotonically_increasing_id())
         rows = _plan(numbered).toRdd()
         if rows.outputDeterministicLevel().toString() != "DETERMINATE":
-            raise SyntfError(_refusal("comes from a shuffle, so that its rows have no fixed order"))
+            raise SyntfError(
+                "the frame comes from a shuffle, so its rows have no fixed place, and a task that "
+                "is done again could draw twice for a document: name the documents by a column "
+                "(id), or write the frame down and read it again"
+            )
         java: Any = session._jsparkSession
         made = java.internalCreateDataFrame(rows, numbered._jdf.schema(), False)
     finally:
@@ -91,16 +100,13 @@ def placed(frame: "DataFrame") -> "DataFrame":
     return DataFrame(made, session)
 
 
-def quoted(name: str) -> str:
-    """A column's name where Spark would take dots and spaces for something else."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def _refusal(fault: str) -> str:
-    return (
-        f"the frame {fault}, and a task that is done again could draw twice for a document: name "
-        "the documents by a column (id), or write the frame down and read it again"
-    )
+def _check_repeatable(frame: "DataFrame") -> None:
+    if not _plan(frame).analyzed().deterministic():
+        raise SyntfError(
+            "the frame has parts that Spark evaluates differently each time, such as rand, uuid, "
+            "first or monotonically_increasing_id, so that no row can be known again: write the "
+            "frame down and read it again"
+        )
 
 
 def _plan(frame: "DataFrame") -> Any:
