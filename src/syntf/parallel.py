@@ -14,6 +14,8 @@ Progress = Callable[[int], None]
 
 BLOCK = 1 << 20  # entries a worker holds at once
 
+_cores = os.cpu_count()
+
 
 def in_parallel(
     work: Callable[[slice], None],
@@ -30,10 +32,16 @@ def in_parallel(
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-    with threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(_cores) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
+
+
+def one_thread() -> None:
+    """For a process that is given one core, as a task of a cluster is."""
+    global _cores
+    _cores = 1
 
 
 def undisturbed() -> None:
