@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from syntf import drawing, entropy
+from syntf import drawing, entropy, parallel
 from syntf.composition import Documents, draw_terms, term_frequencies
 from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.synthesis import synthesize
@@ -169,10 +169,10 @@ def test_a_release_is_the_same_on_any_number_of_threads_and_on_none(
         plain = work()
     for threads in (1, 2, 5, None):
         for step in (50, 1000, 1 << 16):
-            monkeypatch.setattr(drawing, "THREADS", threads)
             monkeypatch.setattr(drawing, "STEP", step)
             monkeypatch.setattr("syntf.neighbourhood.STEP", step)
-            fast = work()
+            with parallel.at_most(threads):
+                fast = work()
             for name in ("indptr", "indices", "data"):
                 found, wanted = getattr(fast, name), getattr(plain, name)
                 assert found.dtype == wanted.dtype
@@ -180,15 +180,15 @@ def test_a_release_is_the_same_on_any_number_of_threads_and_on_none(
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, None])
-def test_blocks_come_in_order_and_on_no_more_threads_than_told(monkeypatch, threads):
-    monkeypatch.setattr(drawing, "THREADS", threads)
+def test_blocks_come_in_order_and_on_no_more_threads_than_told(threads):
     seen = set()
 
     def work(block):
         seen.add(threading.get_ident())
         return range(block.start, block.stop)
 
-    found = list(drawing.in_blocks(work, 1000, 7))
+    with parallel.at_most(threads):
+        found = list(drawing.in_blocks(work, 1000, 7))
     assert [i for block in found for i in block] == list(range(1000))
     assert {len(block) for block in found} == {7, 1000 % 7}
     assert len(seen) <= (threads or os.cpu_count())
@@ -197,9 +197,8 @@ def test_blocks_come_in_order_and_on_no_more_threads_than_told(monkeypatch, thre
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_a_block_raises_reaches_the_caller(monkeypatch, threads):
-    monkeypatch.setattr(drawing, "THREADS", threads)
-    with pytest.raises(ZeroDivisionError):
+def test_what_a_block_raises_reaches_the_caller(threads):
+    with parallel.at_most(threads), pytest.raises(ZeroDivisionError):
         list(drawing.in_blocks(lambda block: 1 // (block.start - 4), 9, 2))
 
 

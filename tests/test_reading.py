@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from syntf import reading, token_table
+from syntf import parallel, reading, token_table
 from syntf.analysis import Analyzer
 from syntf.reading import letters, look_up, read_documents
 from syntf.token_table import TokenTable
@@ -101,7 +101,7 @@ def case(request):
 @example(texts=["fo'c's'le 'tis dogs' can''t can'’t ’’a’’ a’", "mice’s MICE'S Mice’S mice's_"])
 def test_any_texts_are_read_as_defined(case, texts):
     analyzer, table = case
-    same(look_up(texts, table, len(INPUTS), threads=1), defined(texts, analyzer, INPUTS))
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
 
 
 @compiled
@@ -112,7 +112,7 @@ def test_a_token_is_found_wherever_it_stands_in_a_text(morphology, text, at):
     analyzer = Analyzer(morphology)
     table = TokenTable.build(analyzer, INPUTS)
     texts = [" " * at + text, "cat" * at + " " + text, text + " mice's"]
-    same(look_up(texts, table, len(INPUTS), threads=1), defined(texts, analyzer, INPUTS))
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
 
 
 @compiled
@@ -120,7 +120,7 @@ def test_every_character_is_or_is_no_letter_as_python_says(case):
     analyzer, table = case
     texts = [f"cat{chr(point)}cat a'{chr(point)}" for point in range(0x3000)]
     texts += ["".join(map(chr, range(start, start + 0x800))) for start in range(0, 0x110000, 0x800)]
-    same(look_up(texts, table, len(INPUTS), threads=1), defined(texts, analyzer, INPUTS))
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
 
 
 @pytest.mark.parametrize("limit", reading._LIMITS)
@@ -153,7 +153,8 @@ def test_blocks_and_threads_change_nothing(threads, monkeypatch):
     words = ["mice", "Café", "the", "cat", "мир", "qwxyz", "", "日本語", "o’clock"]
     texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(400)]
     table, told = TokenTable.build(Analyzer(), INPUTS), []
-    read = look_up(texts, table, len(INPUTS), told.append, threads=threads)
+    with parallel.at_most(threads):
+        read = look_up(texts, table, len(INPUTS), told.append)
     same(read, defined(texts, Analyzer(), INPUTS))
     assert sum(told) == 400
     assert len(told) > 50

@@ -159,16 +159,17 @@ class Anonymizer:
         *,
         source: entropy.Source = entropy.system,
         released: Set[str] = frozenset(),
+        device: str | None = None,
         stages: Stages = silent,
     ) -> "Anonymizer":
         """Prepare everything. `texts` are gone through only where something is fitted on them.
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
         `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
-        of them, or from the same texts, is fitted.
+        of them, or from the same texts, is fitted. `device` is that of :mod:`syntf.mechanisms`.
         """
         read = reading(settings, texts, released, stages)
-        return cls.over(settings, *read, texts, source=source, stages=stages)
+        return cls.over(settings, *read, texts, source=source, device=device, stages=stages)
 
     @classmethod
     def over(
@@ -180,6 +181,7 @@ class Anonymizer:
         texts: Iterable[str] = (),
         *,
         source: entropy.Source = entropy.system,
+        device: str | None = None,
         stages: Stages = silent,
         rating: WordRating | None = None,
     ) -> "Anonymizer":
@@ -189,6 +191,7 @@ class Anonymizer:
             epsilon=settings.epsilon,
             loss=settings.loss,
             neighbours=settings.neighbours,
+            device=device,
             stages=stages,
         )
         made = cls(

@@ -45,28 +45,35 @@ def folder() -> Path:
 
 
 def mechanism(
-    rating: Rating, epsilon: float, progress: Progress | None = None
+    rating: Rating,
+    epsilon: float,
+    progress: Progress | None = None,
+    device: str | None = None,
 ) -> ExponentialMechanism:
     """The mechanism for a rating, measured now unless it was before."""
     path = folder() / f"{table_key(rating, epsilon)}.table"
     rows, columns = rating.shape
     raw = _read(path, 8 * (rows + 2 * columns))
     known = None if raw is None else _extremes(raw, rows, columns)
-    made = ExponentialMechanism(rating, epsilon=epsilon, extremes=known, progress=progress)
+    made = ExponentialMechanism(
+        rating, epsilon=epsilon, extremes=known, device=device, progress=progress
+    )
     if known is None:
         numbers = np.concatenate(list(vars(made.extremes).values()))
         _keep(path, numbers.astype("<i8").tobytes())
     return made
 
 
-def neighbours(rating: Rating, count: int, progress: Progress | None = None) -> Neighbours:
+def neighbours(
+    rating: Rating, count: int, progress: Progress | None = None, device: str | None = None
+) -> Neighbours:
     """The outputs nearest to each input of a rating, found now unless they were before."""
     parts = [nearest.SCHEME, count, rating.shape, rating.digest]
     path = folder() / f"{sha256(json.dumps(parts).encode()).hexdigest()}.neighbours"
     known = _read(path, 4 * rating.shape[0] * count)
     if known is not None:
         return np.frombuffer(known, dtype="<i4").reshape(-1, count)
-    made = nearest.nearest(rating, count, progress)
+    made = nearest.nearest(rating, count, progress, device)
     _keep(path, made.astype("<i4").tobytes())
     return made
 

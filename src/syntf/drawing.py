@@ -6,7 +6,6 @@ Each stands beside what defines it in NumPy, and gives the same integers from th
 loop, and where an array holds what no loop may follow: NumPy then says what is wrong.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -16,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from syntf import parallel
+
 try:
     _compiled: Any = import_module("syntf._drawing")
 except ImportError:
     _compiled = None
 
 T = TypeVar("T")
-
-THREADS: int | None = None
-"""How many threads share the work, None for one a core. What is drawn does not depend on it."""
 
 STEP = 1 << 16  # draws, or words counted, that a thread takes at once: they stay in its cache
 
@@ -120,7 +118,7 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
     """Do `count` things, `size` of them at once, on as many threads as there may be; in order."""
     size = max(1, size)
     blocks = [slice(a, min(a + size, count)) for a in range(0, count, size)]
-    threads = min(len(blocks), THREADS or os.cpu_count() or 1)
+    threads = min(len(blocks), parallel.threads())
     if threads < 2:
         yield from map(work, blocks)
         return

@@ -6,7 +6,6 @@ several threads share the texts, and no token becomes an object of Python unless
 beyond ASCII.
 """
 
-import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf import token_table
+from syntf import parallel, token_table
 from syntf.analysis import LETTERS, Analyzer, Read
 from syntf.composition import Documents
 from syntf.token_table import TokenTable
@@ -53,10 +52,8 @@ def look_up(
     table: TokenTable,
     empty: int,
     progress: Callable[[int], None] | None = None,
-    *,
-    threads: int | None = None,
 ) -> Documents:
-    """The known terms of each text by a table of tokens; by default, on all cores.
+    """The known terms of each text by a table of tokens.
 
     Of tokens beyond ASCII, each is looked up once in a call; none is remembered after it.
     """
@@ -67,9 +64,9 @@ def look_up(
 
     terms, counts = [np.empty(0, dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
     blocks = list(_blocks(texts))
-    alone = threads == 1 or len(blocks) <= 1
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        for found, sizes in (map if alone else pool.map)(read, blocks):
+    threads = min(len(blocks), parallel.threads())
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        for found, sizes in (pool.map if threads > 1 else map)(read, blocks):
             terms.append(found)
             counts.append(sizes)
             if progress:
