@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard src/syntf/_*.c src/syntf/_*.h)
+SOURCES := pyproject.toml setup.py $(wildcard src/syntf/_*.[ch])
 
 .PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench bench-large data clean
 

@@ -37,9 +37,10 @@ def test_spelling_is_that_of_each_word(at_once, inputs, outputs):
         found = Spelling.of(inputs, outputs)
     assert found.count_in.tolist() == [len(bigrams(word)) for word in inputs]
     assert found.count_out.tolist() == [len(bigrams(word)) for word in outputs]
-    assert found.has_bigram.sum(axis=0).tolist() == found.count_out.tolist()
+    has_bigram = found.has_bigram().astype(np.intp)
+    assert has_bigram.sum(axis=0).tolist() == found.count_out.tolist()
     for v, word in enumerate(inputs):
         ids = found.ids[found.ptr[v] : found.ptr[v + 1]]
-        shared = found.has_bigram[ids].astype(np.intp).sum(axis=0)
+        shared = has_bigram[ids].sum(axis=0)
         own = set(bigrams(word))
         assert shared.tolist() == [len(own & set(bigrams(other))) for other in outputs]

@@ -111,7 +111,7 @@ class _OnDevice:
         self._parts = [
             self.put(part)
             for part in (
-                rating._scale_in, rating._scale_out, spelled.ptr, spelled.ids, spelled.has_bigram,
+                rating._scale_in, rating._scale_out, spelled.ptr, spelled.ids, spelled.has_bigram(),
                 spelled.count_in, spelled.count_out, rating._penalty.astype(np.int32),
             )
         ]  # fmt: skip

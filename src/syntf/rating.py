@@ -116,7 +116,7 @@ class WordRating:
 
     @cached_property
     def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return kernels.pack(self._given_out, self._spelled.has_bigram)
+        return kernels.pack(self._given_out, self._spelled.has_bigram())
 
     @cached_property
     def _scale_in(self) -> NDArray[np.float32]:

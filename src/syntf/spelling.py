@@ -14,9 +14,14 @@ LETTER = 21  # bits of a letter's code, and of one more: no letter
 
 @dataclass(frozen=True)
 class Spelling:
-    """Which bigrams words have: row by row for outputs, and as lists of rows for inputs."""
+    """Which bigrams words have, numbered from 0: for inputs only those that some output has.
 
-    has_bigram: NDArray[np.uint8]
+    Output ``word_out[i]`` has bigram ``bigram_out[i]``; input v has ``ids[ptr[v]:ptr[v+1]]``.
+    The counts are of all bigrams of a word.
+    """
+
+    word_out: NDArray[np.int64]
+    bigram_out: NDArray[np.int64]
     count_out: NDArray[np.uint8]
     count_in: NDArray[np.uint8]
     ptr: NDArray[np.int64]
@@ -24,22 +29,28 @@ class Spelling:
 
     @classmethod
     def of(cls, inputs: Sequence[str], outputs: Sequence[str]) -> "Spelling":
-        """The bigrams of inputs that some output has too, and of all outputs."""
+        """Of the words, at least one input and one output."""
         word_out, bigram_out = _spelled(outputs)
         known = _distinct(bigram_out)
-        has_bigram = np.zeros((len(known), len(outputs)), dtype=np.uint8)
-        has_bigram[np.searchsorted(known, bigram_out), word_out] = 1
         word_in, bigram_in = _spelled(inputs)
         ids = np.minimum(np.searchsorted(known, bigram_in), len(known) - 1)
         shared = known[ids] == bigram_in
         counts = np.bincount(word_in[shared], minlength=len(inputs))
         return cls(
-            has_bigram,
+            word_out=word_out,
+            bigram_out=np.searchsorted(known, bigram_out),
             count_out=np.bincount(word_out, minlength=len(outputs)).astype(np.uint8),
             count_in=np.bincount(word_in, minlength=len(inputs)).astype(np.uint8),
             ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             ids=ids[shared].astype(np.int64),
         )
+
+    def has_bigram(self) -> NDArray[np.uint8]:
+        """Bigrams × outputs, 1 where the output has it: large, so made when it is needed."""
+        rows = int(self.bigram_out.max()) + 1
+        table = np.zeros((rows, len(self.count_out)), dtype=np.uint8)
+        table[self.bigram_out, self.word_out] = 1
+        return table
 
 
 def bigrams(word: str) -> list[str]:
