@@ -397,7 +397,7 @@ def test_a_run_that_fails_late_leaves_no_text_behind(tmp_path, world, monkeypatc
         tmp_path, world, monkeypatch, capfd, "anonymize", corpus(tmp_path), *PUBLIC, "--out", "r"
     )
     assert code == 70
-    assert "a fault of syntf (KeyError in anonymize.py, texts)" in error
+    assert "a fault of syntf (KeyError in plan.py, texts)" in error
     assert "no release was written" in error
 
 
