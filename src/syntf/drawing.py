@@ -105,14 +105,16 @@ def _counts(
         return block, done
 
     used = 0
-    for block, done in in_blocks(work, rows, STEP * rows // max(1, columns.size)):
+    size = max(STEP * rows // max(1, columns.size), -(-rows // _threads()))  # few gaps to close
+    for block, done in in_blocks(work, rows, size):
         if not done:
             return None
-        first, size = starts[block.start], ends[block.stop]
-        for array in (indices, data):  # closes the gap that repeated columns leave
-            array[used : used + size] = array[first : first + size]
+        first, count = starts[block.start], ends[block.stop]
+        if first > used:  # columns that came again left a gap
+            for array in (indices, data):
+                array[used : used + count] = array[first : first + count]
         ends[block.start + 1 : block.stop + 1] += used
-        used += size
+        used += count
     return data[:used], indices[:used], ends
 
 
@@ -120,12 +122,16 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
     """Do `count` things, `size` of them at once, on as many threads as there may be; in order."""
     size = max(1, size)
     blocks = [slice(a, min(a + size, count)) for a in range(0, count, size)]
-    threads = min(len(blocks), THREADS or os.cpu_count() or 1)
+    threads = min(len(blocks), _threads())
     if threads < 2:
         yield from map(work, blocks)
         return
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(work, blocks)
+
+
+def _threads() -> int:
+    return THREADS or os.cpu_count() or 1
 
 
 def _plain(array: NDArray[Any]) -> NDArray[np.int32]:
