@@ -277,10 +277,12 @@ def inside(rows: NDArray[Any], inputs: int) -> NDArray[Any]:
 
 def largest_ratio(low: Weights, high: Weights) -> Fraction:
     """max over columns of high/low, compared as exact fractions."""
+    if low.min() < 1:
+        raise TableError("a weight below 1 was measured: an output would be impossible")
+    about = high / low  # two conversions and a division: right to within 2**-51
     top, bottom = 1, 1
-    for least, most in zip(low.tolist(), high.tolist(), strict=True):
-        if least < 1:
-            raise TableError("a weight below 1 was measured: an output would be impossible")
+    for column in np.flatnonzero(about >= about.max() * (1 - 2.0**-48)).tolist():
+        most, least = int(high[column]), int(low[column])
         if most * bottom > top * least:
             top, bottom = most, least
     return Fraction(top, bottom)
