@@ -122,13 +122,20 @@ static PyObject *near(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t i = 0; i < draws; i++) {
         uint64_t point = bits[i] >> shift;
-        int last = rows[i] == empty, close = !last && point >= common;
-        uint64_t size = last ? part : close ? share : background;
-        uint64_t parts = last ? all : close ? count : all;
-        point -= close ? common : 0;
+        if (rows[i] == empty) {
+            outputs[i] = (int32_t)(point < part * all ? point / part : point - part * all);
+            continue;
+        }
+        /* masks, not branches: which of the two it is, no processor can foresee */
+        uint64_t close = (uint64_t)0 - (point >= common);
+        uint64_t size = background ^ ((background ^ share) & close);
+        uint64_t equal = common ^ ((common ^ share * count) & close);
+        point -= common & close;
         /* equal ranges one after the other, then what they leave, one integer a part */
-        uint64_t place = point < size * parts ? point / size : point - size * parts;
-        outputs[i] = close ? neighbours[(uint64_t)rows[i] * count + place] : (int32_t)place;
+        uint64_t place = point < equal ? point / size : point - equal;
+        uint64_t chosen = ((uint64_t)rows[i] * count + place) & close;
+        uint32_t word = (uint32_t)neighbours[chosen];
+        outputs[i] = (int32_t)((uint32_t)place ^ (((uint32_t)place ^ word) & (uint32_t)close));
     }
     Py_END_ALLOW_THREADS
     release(&held);
@@ -173,8 +180,8 @@ static PyObject *count(PyObject *self, PyObject *args)
     for (Py_ssize_t r = 0; r < rows && sound; r++) {
         sound = starts[r] <= starts[r + 1] && starts[r + 1] <= occurrences;
         for (int64_t i = starts[r]; sound && i < starts[r + 1]; i++) {
-            int32_t column = columns[i];
-            if (column < 0 || column >= width) {
+            uint32_t column = (uint32_t)columns[i];
+            if (column >= width) {
                 sound = 0;
                 break;
             }
@@ -182,16 +189,21 @@ static PyObject *count(PyObject *self, PyObject *args)
             seen[column >> 6] |= 1ull << (column & 63);
             any[column >> 12] |= 1ull << (column >> 6 & 63);
         }
-        for (size_t b = 0; sound && b < blocks; b++)
-            for (; any[b]; any[b] &= any[b] - 1) {
-                size_t w = b * 64 + (size_t)lowest(any[b]);
-                for (; seen[w]; seen[w] &= seen[w] - 1) {
-                    int32_t column = (int32_t)(w * 64) + lowest(seen[w]);
+        for (size_t b = 0; sound && b < blocks; b++) {
+            uint64_t filled = any[b];
+            any[b] = 0;
+            for (; filled; filled &= filled - 1) {
+                size_t w = b * 64 + (size_t)lowest(filled);
+                uint64_t left = seen[w];
+                seen[w] = 0;
+                for (; left; left &= left - 1) {
+                    int32_t column = (int32_t)(w * 64) + lowest(left);
                     indices[used] = column;
                     data[used++] = times[column];
                     times[column] = 0;
                 }
             }
+        }
         ends[r] = used;
     }
     Py_END_ALLOW_THREADS

@@ -103,14 +103,18 @@ def _counts(
         return block, done
 
     used = 0
-    for block, done in in_blocks(work, rows, STEP * rows // max(1, columns.size)):
+    size = max(
+        STEP * rows // max(1, columns.size), -(-rows // parallel.threads())
+    )  # few gaps to close
+    for block, done in in_blocks(work, rows, size):
         if not done:
             return None
-        first, size = starts[block.start], ends[block.stop]
-        for array in (indices, data):  # closes the gap that repeated columns leave
-            array[used : used + size] = array[first : first + size]
+        first, count = starts[block.start], ends[block.stop]
+        if first > used:  # columns that came again left a gap
+            for array in (indices, data):
+                array[used : used + count] = array[first : first + count]
         ends[block.start + 1 : block.stop + 1] += used
-        used += size
+        used += count
     return data[:used], indices[:used], ends
 
 

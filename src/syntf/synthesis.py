@@ -30,7 +30,10 @@ def synthesize(
 
     All draws are made in one call of ``mechanism.sample``, which may group them by term.
     """
-    drawn = draw_terms(documents, length, source, weights, systematic=systematic)
-    words = mechanism.sample(drawn, source=source, progress=progress)
+    words = mechanism.sample(
+        draw_terms(documents, length, source, weights, systematic=systematic),
+        source=source,
+        progress=progress,
+    )
     starts = np.arange(len(documents) + 1, dtype=np.int64) * length
     return drawing.counted(starts, words.ravel(), mechanism.shape[1])
