@@ -2,7 +2,6 @@
 
 import pickle
 
-import numpy as np
 import pytest
 
 from syntf import SynTF, cache, lexicon, token_table
@@ -101,11 +100,3 @@ def test_nothing_of_a_text_is_kept(empty_cache, toy_vectors, fitted):
     assert b"ibarcanary" not in kept
     assert (b"guitar" in kept) is not fitted
     assert b"ibarcanary" not in pickle.dumps(synthetic)
-
-
-def test_a_table_travels_to_another_process(empty_cache):
-    cache.tokens(Analyzer(), INPUTS)
-    mapped = cache.tokens(Analyzer(), INPUTS)
-    there = pickle.loads(pickle.dumps(mapped))  # noqa: S301
-    assert answers(there) == answers(mapped)
-    assert all(type(part) is np.ndarray for part in there.parts())

@@ -107,6 +107,24 @@ def test_slots_were_shared_in_such_a_table():
     assert (taken[1:] & taken[:-1]).sum() > 1000
 
 
+def test_forms_of_which_all_that_a_slot_holds_is_equal_are_told_apart():
+    """Half a hash is kept; among so many forms some share it, and then a slot of a small table."""
+    letters = np.random.default_rng(5).integers(97, 123, (400_000, 12), dtype=np.uint8)
+    words = letters.tobytes().decode()
+    words = [words[i : i + 12] for i in range(0, len(words), 12)]
+    analyzer = Analyzer("lower", stop_words=frozenset())
+    slots = TokenTable.build(analyzer, words).slots
+    slots = np.sort(slots[slots > 0])
+    halves, numbers = slots >> np.uint64(32), (slots & np.uint64(0xFFFFFFFF)).astype(int) - 1
+    (alike,) = np.nonzero(halves[1:] == halves[:-1])
+    assert len(alike) > 5
+    for place in alike:
+        pair = [words[number] for number in numbers[place : place + 2]]
+        alone, both = (TokenTable.build(analyzer, known) for known in (pair[:1], pair))
+        assert [alone.find(word) for word in pair] == [0, -1]
+        assert [both.find(word) for word in pair] == [0, 1]
+
+
 def raw_of(table):
     return np.frombuffer(b"".join(part.tobytes() for part in table.parts()), dtype=np.uint8).copy()
 
@@ -139,5 +157,8 @@ def test_nothing_kept_points_outside():
     assert refused > 100
     for size in range(len(raw)):
         assert TokenTable.kept(raw[:size], len(inputs), exact=False) is None
+    made = TokenTable.build(Analyzer(), inputs)
+    made.entries[1:3, 0] = 2**30, 2**30 + 5  # the bytes of a form far behind the last
+    assert TokenTable.kept(raw_of(made), len(inputs), exact=False) is None
     assert TokenTable.kept(np.append(raw, raw), len(inputs), exact=False) is None
     assert TokenTable.kept(raw, 2, exact=False) is None  # of a larger vocabulary

@@ -206,8 +206,12 @@ class Anonymizer:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tokens remembered, which are those of the texts."""
-        return {name: value for name, value in vars(self).items() if name != "_term_of"}
+        """Without the tokens remembered, which are those of the texts, and the table of tokens.
+
+        It is for the compiled code of one version; another process may have another, or none.
+        """
+        left_out = ("_term_of", "_table")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> csr_matrix:
         """Synthetic counts: one row a text, one column an output term, int32."""

@@ -51,12 +51,7 @@ class TokenTable:
         """The table for an analysis and the inputs of a vocabulary."""
         number = {term: i for i, term in enumerate(inputs)}
         term = first_known(analyzer, number.__contains__)
-        exact = analyzer.morphology == "orth"
-        known = {
-            form: number[found]
-            for form in _forms(analyzer, number)
-            if (exact or form == form.lower()) and form == bare(form) and (found := term(form))
-        }
+        known = {form: number[found] for form in _forms(analyzer, number) if (found := term(form))}
         keys = [form.encode("utf-8", "surrogatepass") for form in known]
         entries = np.zeros((len(keys) + 1, 2), dtype=np.int32)
         entries[1:, 0] = np.cumsum([len(key) for key in keys], dtype=np.int32)
@@ -64,7 +59,7 @@ class TokenTable:
         slots = np.zeros(2 << len(keys).bit_length(), dtype=np.uint64)
         forms = np.frombuffer(b"".join(keys), dtype=np.uint8)
         compiled.fill(slots, entries, forms)
-        return cls(slots, entries, forms, exact)
+        return cls(slots, entries, forms, analyzer.morphology == "orth")
 
     @cached_property
     def longest(self) -> int:
