@@ -16,7 +16,7 @@ from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
 from suite.record import Record, Section, merged
 from suite.rows import Measured, Results, Row, measure
-from suite.work import spell
+from suite.work import spell, texts
 
 
 def measured(key, *seconds, **more):
@@ -287,3 +287,9 @@ def test_the_process_that_measures_loads_nothing_large(python):
 
 def test_spread_is_a_median_and_a_range():
     assert figures.spread([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
+
+
+def test_texts_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
+    assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
