@@ -293,3 +293,19 @@ def test_texts_are_read_as_they_were_written(tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
     assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
+
+
+def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
+    found = results(
+        measured("tables/product/5000", 1.0),
+        measured("tables/paper-measure/5000", 5.0),
+        measured("tables/product/25000", 2.0, 4.0),
+        measured("tables/paper-measure/25000", 6.0, 6.0),
+        measured("tables/paper-measure-numpy/25000", 20.0),
+    )
+    made = {figure.key: figure for figure in tables.figures(found)}
+    assert (made["tables/paper-5000"].values, made["tables/paper-5000"].must) == ([5.0], None)
+    asked = made["tables/paper-25000"]
+    assert (asked.values, asked.must, asked.aim) == ([3.0, 1.5], 4.0, 2.0)
+    assert made["tables/numpy"].values == [10.0]
+    assert made["tables/memory"].values == [100.0, 100.0]
