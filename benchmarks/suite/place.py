@@ -41,6 +41,11 @@ class Place:
     sizes: tuple[int, ...] = SIZES
 
     @property
+    def few(self) -> int:
+        """Rounds of what takes long, or varies little."""
+        return min(3, self.rounds)
+
+    @property
     def env(self) -> dict[str, str]:
         return {"SYNTF_CACHE": str(self.kept / "cache")}
 

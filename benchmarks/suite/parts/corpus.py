@@ -38,7 +38,8 @@ def groups(place: Place) -> list[list[Row]]:
     for times in place.times:
         if times == 1:
             continue
-        rounds, path = 3 if times <= COUNTED_UP_TO else 1, place.news(times)
+        path = place.news(times)
+        rounds = place.few if times <= COUNTED_UP_TO else 1
         larger = [
             place.anonymize(
                 f"corpus/default/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds

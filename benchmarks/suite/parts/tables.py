@@ -22,7 +22,7 @@ KINDS = {"paper": "the paper's rating", "neighbourhood": "neighbourhood"}
 def groups(place: Place) -> list[list[Row]]:
     made = []
     for size in place.sizes:
-        rounds = place.rounds if size <= ASKED else 1
+        rounds = place.rounds if size == ASKED else place.few if size < ASKED else 1
         rows = [_product(size, rounds)]
         for kind in KINDS:
             rows += [_row(place, kind, step, size, rounds) for step in ("measure", "draw")]
