@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from suite import figures, history, page, process, rows
 from suite.figures import Figure, Spread
 from suite.history import Run
-from suite.parts import corpus, drawing, fitted, limits, startup, tables
+from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
 from suite.record import Record, Section, merged
@@ -239,6 +239,34 @@ def test_a_part_without_any_round_has_no_figures(part):
     assert part.figures(Results()) == []
     assert part.TITLE
     assert part.NOTE
+
+
+def test_rows_of_all_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
+    )
+    for name in ("news-1.csv", "words.txt", "glove.txt", "word2vec.txt", "draws.txt"):
+        (tmp_path / name).write_text("text\none\n", encoding="utf-8")
+    place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
+    found = [
+        row
+        for part in (corpus, drawing, fitted, limits, startup, tables)
+        for rows in part.groups(place)
+        for row in rows
+    ]
+    made = {row.key: row for row in found}
+    assert len(made) == len(found)
+    assert all(row.command or row.missing for row in found)
+    assert (tmp_path / "news-100.csv").stat().st_size == len("text\n") + 100 * len("one\n")
+    assert "corpus/count/10" in made
+    assert "corpus/count/100" not in made
+    assert made["drawing/peer-opendp"].missing == "no wheel"
+    assert made["drawing/peer-diffprivlib"].missing == ""
+    rounds = {key: row.rounds for key, row in made.items()}
+    assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
+    assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
+    assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
 
 
 @pytest.fixture

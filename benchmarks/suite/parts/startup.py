@@ -13,9 +13,7 @@ NOTE = "Whole processes; what earlier runs have measured is remembered."
 def groups(place: Place) -> list[list[Row]]:
     return [
         [
-            place.anonymize(
-                "startup/ten", "`syntf anonymize`, ten texts", place.ten()
-            ),
+            place.anonymize("startup/ten", "`syntf anonymize`, ten texts", place.ten()),
             place.anonymize(
                 "startup/paper", "`syntf anonymize --preset paper`, ten texts", place.ten(),
                 "--preset", "paper",
