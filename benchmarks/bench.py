@@ -58,7 +58,6 @@ def main() -> int:
         show(merged([Record.read(path) for path in chosen.records]))
         return 0
     record = measured(chosen)
-    print(record.write(KEPT), file=sys.stderr)
     if set(chosen.only) == set(PARTS):
         history.append(HISTORY, record.run)
         show(record)
@@ -86,6 +85,7 @@ def measured(chosen: argparse.Namespace) -> Record:
                 found |= measure(rows, say)
             made = Section(name, part.TITLE, part.NOTE, list(found.values()), part.figures(found))
             sections.append(made)
+            say(f"kept in {Record(about, sections).write(KEPT)}")  # whatever comes after
     return Record(about, sections)
 
 
