@@ -1,7 +1,7 @@
 """The benchmark suite: measures, keeps what it measured, and says what became worse.
 
-    python benchmarks/bench.py run [--data-home DIR] [--times 1 10 100] [--rounds 5]
-                                   [--only PART …] [--vectors GLOVE]
+    python benchmarks/bench.py run [--data-home DIR] [--vectors GLOVE] [--only PART …]
+                                   [--times 1 10 100] [--sizes 5000 25000] [--rounds 5]
     python benchmarks/bench.py compare
     python benchmarks/bench.py page RESULT.json …
 
@@ -21,7 +21,7 @@ from suite import history, machine
 from suite.figures import Figure
 from suite.page import page, shown, table
 from suite.parts import corpus, drawing, fitted, limits, startup, tables
-from suite.place import Place
+from suite.place import SIZES, Place
 from suite.record import Record, Section, merged
 from suite.rows import Results, measure
 
@@ -45,6 +45,7 @@ def main() -> int:
     run.add_argument("--data-home", default="", help="scikit-learn's, with 20 newsgroups")
     run.add_argument("--vectors", default="", help="for the paper's setting: glove.6B.100d.txt")
     run.add_argument("--times", type=int, nargs="+", default=[1, 10])
+    run.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="of vocabularies")
     run.add_argument("--rounds", type=int, default=5)
     run.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
     commands.add_parser("compare", help="the newest run beside the one before it")
@@ -57,7 +58,6 @@ def main() -> int:
         show(merged([Record.read(path) for path in chosen.records]))
         return 0
     record = measured(chosen)
-    print(record.write(KEPT), file=sys.stderr)
     if set(chosen.only) == set(PARTS):
         history.append(HISTORY, record.run)
         show(record)
@@ -77,7 +77,7 @@ def measured(chosen: argparse.Namespace) -> Record:
         KEPT.mkdir(parents=True, exist_ok=True)
         place = Place(
             Path(folder), KEPT, say, chosen.data_home, chosen.vectors,
-            tuple(chosen.times), chosen.rounds,
+            tuple(chosen.times), chosen.rounds, tuple(chosen.sizes),
         )  # fmt: skip
         for name in (name for name in PARTS if name in chosen.only):
             part, found = PARTS[name], Results()
@@ -85,6 +85,7 @@ def measured(chosen: argparse.Namespace) -> Record:
                 found |= measure(rows, say)
             made = Section(name, part.TITLE, part.NOTE, list(found.values()), part.figures(found))
             sections.append(made)
+            say(f"kept in {Record(about, sections).write(KEPT)}")  # whatever comes after
     return Record(about, sections)
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from suite import figures, history, page, process, rows
 from suite.figures import Figure, Spread
 from suite.history import Run
-from suite.parts import corpus, drawing, fitted, limits, startup, tables
+from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
 from suite.record import Record, Section, merged
 from suite.rows import Measured, Results, Row, measure
-from suite.work import spell
+from suite.work import spell, texts
 
 
 def measured(key, *seconds, **more):
@@ -241,6 +241,34 @@ def test_a_part_without_any_round_has_no_figures(part):
     assert part.NOTE
 
 
+def test_rows_of_all_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
+    )
+    for name in ("news-1.csv", "words.txt", "glove.txt", "word2vec.txt", "draws.txt"):
+        (tmp_path / name).write_text("text\none\n", encoding="utf-8")
+    place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
+    found = [
+        row
+        for part in (corpus, drawing, fitted, limits, startup, tables)
+        for rows in part.groups(place)
+        for row in rows
+    ]
+    made = {row.key: row for row in found}
+    assert len(made) == len(found)
+    assert all(row.command or row.missing for row in found)
+    assert (tmp_path / "news-100.csv").stat().st_size == len("text\n") + 100 * len("one\n")
+    assert "corpus/count/10" in made
+    assert "corpus/count/100" not in made
+    assert made["drawing/peer-opendp"].missing == "no wheel"
+    assert made["drawing/peer-diffprivlib"].missing == ""
+    rounds = {key: row.rounds for key, row in made.items()}
+    assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
+    assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
+    assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
+
+
 @pytest.fixture
 def record():
     rated = measured("limits/a", 2.0, 1.0, amount=10.0)
@@ -287,3 +315,25 @@ def test_the_process_that_measures_loads_nothing_large(python):
 
 def test_spread_is_a_median_and_a_range():
     assert figures.spread([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
+
+
+def test_texts_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
+    assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
+
+
+def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
+    found = results(
+        measured("tables/product/5000", 1.0),
+        measured("tables/paper-measure/5000", 5.0),
+        measured("tables/product/25000", 2.0, 4.0),
+        measured("tables/paper-measure/25000", 6.0, 6.0),
+        measured("tables/paper-measure-numpy/25000", 20.0),
+    )
+    made = {figure.key: figure for figure in tables.figures(found)}
+    assert (made["tables/paper-5000"].values, made["tables/paper-5000"].must) == ([5.0], None)
+    asked = made["tables/paper-25000"]
+    assert (asked.values, asked.must, asked.aim) == ([3.0, 1.5], 4.0, 2.0)
+    assert made["tables/numpy"].values == [10.0]
+    assert made["tables/memory"].values == [100.0, 100.0]

@@ -16,7 +16,8 @@ HEAD = """\
 Ours and others side by side, in one run: `make bench` measures, keeps every round as JSON in
 `build/bench`, adds a line to `benchmarks/history.jsonl` and writes this page. In a round each of
 those compared has its turn, then the next round begins; a ratio is that of two times of one round.
-Shown are medians over the rounds, and the least and the greatest in parentheses.
+Shown are medians over the rounds, and the least and the greatest in parentheses. Peak memory is the
+most of any round, and at least that of the process which measures, 20 MB.
 `make bench-large` adds 100 times 20 newsgroups; `python benchmarks/bench.py compare` names what
 became worse from one run to the next, beyond the spread of both.
 """

@@ -23,6 +23,9 @@ For sale: one bicycle in good condition.
 WORDS = 30_000
 """Words of the vocabulary that all draw from, and that memory is asked for."""
 
+SIZES = (5_000, 10_000, 25_000, 50_000, 100_000)
+"""Words of the vocabularies that are measured one by one."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -35,6 +38,12 @@ class Place:
     vectors: str = ""
     times: tuple[int, ...] = (1, 10)
     rounds: int = 5
+    sizes: tuple[int, ...] = SIZES
+
+    @property
+    def few(self) -> int:
+        """Rounds of what takes long, or varies little."""
+        return min(3, self.rounds)
 
     @property
     def env(self) -> dict[str, str]:

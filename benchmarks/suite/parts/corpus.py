@@ -1,5 +1,7 @@
 """Texts to a release, beside scikit-learn counting the same words; and how both grow."""
 
+from dataclasses import replace
+
 from suite.figures import Figure, compared, growth, plain, spread
 from suite.place import WORDS, Place
 from suite.process import worker
@@ -38,7 +40,8 @@ def groups(place: Place) -> list[list[Row]]:
     for times in place.times:
         if times == 1:
             continue
-        rounds, path = 3 if times <= COUNTED_UP_TO else 1, place.news(times)
+        path = place.news(times)
+        rounds = place.few if times <= COUNTED_UP_TO else 1
         larger = [
             place.anonymize(
                 f"corpus/default/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds
@@ -50,7 +53,8 @@ def groups(place: Place) -> list[list[Row]]:
         ]  # fmt: skip
         if times <= COUNTED_UP_TO:
             larger += [_counted(place, which, times, 1) for which in OTHERS]
-        more.append([_cold(row) for row in larger])
+        # What is remembered was so for the smaller file: no round to warm up.
+        more.append([replace(row, warm=False) for row in larger])
     return more
 
 
@@ -64,11 +68,6 @@ def _counted(place: Place, which: str, times: int, rounds: int) -> Row:
     title = OTHERS[which] + (f", × {times}" if times > 1 else "")
     command = worker("count", which, place.news(times))
     return Row(f"corpus/{which}/{times}", title, command, "fresh", rounds)
-
-
-def _cold(row: Row) -> Row:
-    """Without a round to warm up: all that is remembered was so for the smaller file."""
-    return Row(row.key, row.title, row.command, row.kind, row.rounds, env=row.env)
 
 
 def figures(found: Results) -> list[Figure]:

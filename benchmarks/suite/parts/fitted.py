@@ -19,7 +19,7 @@ def groups(place: Place) -> list[list[Row]]:
         [
             Row(
                 f"fitted/{step}", title, worker("fit", step, place.data_home, place.vectors),
-                "kept", 3, env=place.env,
+                "kept", place.few, env=place.env,
             )
             for step, title in titles.items()
         ]

@@ -43,7 +43,7 @@ PEERS = [
             "truncated_gumbel": "TruncatedGumbel", "mahalanobis": "Mahalanobis", "tem": "TEM",
         }.items()
     ),
-    Peer("mldp-syntf", "SynTF (a look-up of synonyms)", "mldp-text",
+    Peer("mldp-syntf", "SynTF (synonyms of WordNet, which NLTK downloads)", "mldp-text",
          "peer_mldp_syntf", ("10",), ""),
     *(
         Peer(f"pypantera-{name.lower()}", f"{name}, ε = 10", "pypantera",
@@ -107,6 +107,6 @@ def _row(place: Place, peer: Peer, missing: str) -> Row:
     )  # fmt: skip
     return Row(
         f"{GROUP}/peer-{peer.key}", f"{release(place, peer.package)}: {peer.title}", command,
-        "kept", place.rounds, "words",
+        "kept", place.few, "words",
         env={"OMP_NUM_THREADS": "1", "PYTHONPATH": ""}, missing=missing,
     )  # fmt: skip

@@ -11,19 +11,16 @@ NOTE = "Whole processes; what earlier runs have measured is remembered."
 
 
 def groups(place: Place) -> list[list[Row]]:
-    rounds = 2 * place.rounds
     return [
         [
-            place.anonymize(
-                "startup/ten", "`syntf anonymize`, ten texts", place.ten(), rounds=rounds
-            ),
+            place.anonymize("startup/ten", "`syntf anonymize`, ten texts", place.ten()),
             place.anonymize(
                 "startup/paper", "`syntf anonymize --preset paper`, ten texts", place.ten(),
-                "--preset", "paper", rounds=rounds,
+                "--preset", "paper",
             ),
-            _python("startup/help", "`syntf --help`", rounds, "-m", "syntf", "--help"),
-            _python("startup/numpy", "Python, importing NumPy", rounds, "-c", "import numpy"),
-            _python("startup/python", "Python, doing nothing", rounds, "-c", "pass"),
+            _python("startup/help", "`syntf --help`", place.rounds, "-m", "syntf", "--help"),
+            _python("startup/numpy", "Python, importing NumPy", place.rounds, "-c", "import numpy"),
+            _python("startup/python", "Python, doing nothing", place.rounds, "-c", "pass"),
         ]
     ]  # fmt: skip
 

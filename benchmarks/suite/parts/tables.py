@@ -15,15 +15,14 @@ nearest neighbour of each word (ε = 20). *Drawing* is 250,000 words in one call
 often. All cores; the bare product multiplies the same vectors in blocks, in float32, and does
 nothing with the cosines."""
 
-SIZES = (5_000, 10_000, 25_000, 50_000, 100_000)
 ASKED = 25_000
 KINDS = {"paper": "the paper's rating", "neighbourhood": "neighbourhood"}
 
 
 def groups(place: Place) -> list[list[Row]]:
     made = []
-    for size in SIZES:
-        rounds = place.rounds if size <= ASKED else 1
+    for size in place.sizes:
+        rounds = place.rounds if size == ASKED else place.few if size < ASKED else 1
         rows = [_product(size, rounds)]
         for kind in KINDS:
             rows += [_row(place, kind, step, size, rounds) for step in ("measure", "draw")]
@@ -56,7 +55,8 @@ def _row(
 
 def figures(found: Results) -> list[Figure]:
     made: list[Figure] = []
-    for size in SIZES:
+    sizes = sorted(int(key.rpartition("/")[2]) for key in found if "/product/" in key)
+    for size in sizes:
         bare = found[f"tables/product/{size}"]
         must, aim = (4.0, 2.0) if size == ASKED else (None, None)
         made += compared(
@@ -71,9 +71,9 @@ def figures(found: Results) -> list[Figure]:
         "tables/numpy", f"tight loss, {ASKED:,} words, NumPy's loops, against the bare product",
         found[f"tables/paper-measure-numpy/{ASKED}"], found[f"tables/product/{ASKED}"],
     )  # fmt: skip
-    largest = SIZES[-1]
-    made += plain(
-        "tables/memory", f"peak memory, measuring {largest:,} words, {os.cpu_count()} cores",
-        found[f"tables/paper-measure/{largest}"], of="peak", unit="MB",
-    )  # fmt: skip
+    for size in sizes[-1:]:
+        made += plain(
+            "tables/memory", f"peak memory, measuring {size:,} words, {os.cpu_count()} cores",
+            found[f"tables/paper-measure/{size}"], of="peak", unit="MB",
+        )  # fmt: skip
     return made

@@ -4,4 +4,4 @@ import polars as pl
 
 
 def read_texts(path: str) -> list[str]:
-    return pl.read_csv(path, columns=["text"], missing_utf8_is_empty_string=True)["text"].to_list()
+    return pl.read_csv(path, columns=["text"])["text"].fill_null("").to_list()
