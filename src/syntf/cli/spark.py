@@ -68,7 +68,8 @@ def run(
     settings: Settings,
 ) -> None:
     place = address(out)
-    with session(master, quiet=quiet or as_json) as opened, told():
+    spark.check_installed()
+    with told(), session(master, quiet=quiet or as_json) as opened:
         frame = files.read(opened, inputs, input_format)
         release = spark.anonymize(
             frame, text=text, keep=keep, id=id, output="arrays", settings=settings
@@ -93,7 +94,6 @@ def address(out: Path) -> str:
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
     """A session on a cluster, ended with the command; the key of the run ends with it."""
-    spark.check_installed()
     from pyspark.sql import SparkSession
 
     if master.startswith("local"):
@@ -125,7 +125,7 @@ def told() -> Iterator[None]:
         ) from None
     except Py4JError as error:
         raise SyntfError(
-            f"Spark stopped ({type(error).__name__}): the logs of its executors say why"
+            f"Spark stopped ({type(error).__name__}): see that the cluster is there and well"
         ) from None
 
 
