@@ -209,8 +209,11 @@ def test_the_key_is_written_nowhere(frame, spark, cluster, parameters, monkeypat
     seen, logs, files = set(), [], 0
     for folder, _, names in [*os.walk(cluster.folder), *os.walk(tmp_path)]:
         for name in names:
-            with open(os.path.join(folder, name), "rb") as file:
-                content = file.read()
+            try:
+                with open(os.path.join(folder, name), "rb") as file:
+                    content = file.read()
+            except FileNotFoundError:  # Spark has cleaned up
+                continue
             files += 1
             if name == "stderr":
                 logs.append(content)

@@ -118,14 +118,11 @@ def told() -> Iterator[None]:
 
     try:
         yield
-    except PySparkException as error:
-        condition = error.getCondition() or type(error).__name__
+    except (PySparkException, Py4JError) as error:
+        condition = error.getCondition() if isinstance(error, PySparkException) else None
         raise SyntfError(
-            f"Spark stopped ({condition}): see that the files are there and whole"
-        ) from None
-    except Py4JError as error:
-        raise SyntfError(
-            f"Spark stopped ({type(error).__name__}): see that the cluster is there and well"
+            f"Spark stopped ({condition or type(error).__name__}): see that Java 17, the cluster "
+            "and the files are there and whole"
         ) from None
 
 
