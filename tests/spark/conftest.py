@@ -1,4 +1,4 @@
-"""A real cluster on loopback: a master, two workers of one core each, and a driver."""
+"""A real cluster on loopback: a master, workers of one core each, and a driver."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def cluster(tmp_path_factory):
         pytest.skip("needs Java 17: apt-get install openjdk-17-jre-headless")
     import spark_cluster
 
-    with spark_cluster.started(tmp_path_factory.mktemp("spark")) as made:
+    with spark_cluster.started(tmp_path_factory.mktemp("spark"), workers=3) as made:
         yield made
 
 
@@ -54,6 +54,7 @@ def spark(cluster):
         "spark.local.dir": str(own),
         "spark.executor.memory": "512m",
         "spark.executor.cores": "1",
+        "spark.cores.max": "2",  # the third worker is for a session of another process
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": events.as_uri(),
         "spark.executorEnv.PYTHONPATH": path,
@@ -89,10 +90,19 @@ def frame(spark):
     return make
 
 
-def pytest_collection_modifyitems(items):
-    """PySpark leaves sockets for the collector to close: not a fault of these tests."""
+def pytest_collection_modifyitems(config, items):
+    """One process for all of these, so that there is one cluster; and with PySpark's own faults.
+
+    It leaves sockets for the collector to close.
+    """
     here = Path(__file__).parent
+    marks = [
+        pytest.mark.filterwarnings(f"ignore::{kind}")
+        for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+    ]
+    if config.pluginmanager.hasplugin("xdist"):
+        marks.append(pytest.mark.xdist_group("spark"))
     for item in items:
         if here in item.path.parents:
-            for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning"):
-                item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
+            for mark in marks:
+                item.add_marker(mark)

@@ -20,8 +20,8 @@ TEXTS = ["cat, dog", 'a "quoted" cat', "two\nlines, one cat", "", "Ünïcode 猫
 
 
 @pytest.fixture
-def call(cluster, spark, tmp_path):
-    """Runs the program on the cluster; the session of other tests has its executors too."""
+def call(cluster, tmp_path):
+    """Runs the program, as long as the session of other tests leaves it a worker."""
     (tmp_path / "words.txt").write_text("cat\ndog\nmouse\nhorse\n")
     path = os.pathsep.join(filter(None, sys.path))
 
@@ -30,7 +30,7 @@ def call(cluster, spark, tmp_path):
         return subprocess.run(
             [*command, *OPTIONS, *(["--master", master] if master else [])],
             capture_output=True, encoding="utf-8", timeout=300, cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable},
         )  # fmt: skip
 
     return run
@@ -69,7 +69,7 @@ def test_on_a_cluster_as_json(call, cluster, tmp_path):
     name = write(tmp_path, "parquet")
     done = call(
         str(tmp_path / name), "--id", "topic", "--out", str(tmp_path / "release"), "--json",
-        master="local-cluster[1,1,512]",
+        master=cluster.master,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -84,6 +84,12 @@ def test_what_stops_spark_is_one_line_without_the_text(call, tmp_path):
     assert "Spark stopped" in done.stderr
     assert "confidential" not in done.stderr + done.stdout
     assert not (tmp_path / "release" / "guarantee.json").exists()
+
+
+def test_a_cluster_that_is_not_there_is_no_fault_of_ours(call, tmp_path):
+    done = call(write(tmp_path, "jsonl"), "--out", "release", master="nonsense://host:1")
+    assert done.returncode == 2
+    assert "Spark stopped (JAVA_GATEWAY_EXITED): see that Java 17, the cluster" in done.stderr
 
 
 @pytest.mark.parametrize("name", APART)

@@ -70,7 +70,8 @@ def run(
     settings: Settings,
 ) -> None:
     place = address(out)
-    with session(master, quiet=quiet or as_json) as opened, told():
+    spark.check_installed()
+    with told(), session(master, quiet=quiet or as_json) as opened:
         frame = files.read(opened, inputs, input_format)
         release = spark.anonymize(
             frame, text=text, keep=keep, id=id, output="arrays", settings=settings
@@ -95,7 +96,6 @@ def address(out: Path) -> str:
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
     """A session on a cluster, ended with the command; the key of the run ends with it."""
-    spark.check_installed()
     from pyspark.sql import SparkSession
 
     if master.startswith("local"):
@@ -120,14 +120,11 @@ def told() -> Iterator[None]:
 
     try:
         yield
-    except PySparkException as error:
-        condition = error.getCondition() or type(error).__name__
+    except (PySparkException, Py4JError) as error:
+        condition = error.getCondition() if isinstance(error, PySparkException) else None
         raise SyntfError(
-            f"Spark stopped ({condition}): see that the files are there and whole"
-        ) from None
-    except Py4JError as error:
-        raise SyntfError(
-            f"Spark stopped ({type(error).__name__}): the logs of its executors say why"
+            f"Spark stopped ({condition or type(error).__name__}): see that Java 17, the cluster "
+            "and the files are there and whole"
         ) from None
 
 
