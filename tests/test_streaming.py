@@ -15,6 +15,7 @@ from syntf import entropy, readers, release, separated
 from syntf.anonymizer import Anonymizer
 from syntf.cli import plan
 from syntf.cli.app import main
+from syntf.shuffling import shuffled
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
 COUNT = 230
@@ -94,7 +95,7 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path):
             draft.add(counts, documents)
         for _ in range(200):
             order = []
-            for counts, documents in draft._shuffled(tmp_path, entropy.system):
+            for counts, documents in shuffled(draft._read, 3, tmp_path, entropy.system):
                 order += documents["n"].to_list()
                 assert (counts.toarray().argmax(axis=1) == documents["n"].to_numpy() % 10).all()
             places.append(order.index(0))
@@ -115,7 +116,7 @@ def test_every_format_comes_in_shards(place, small, monkeypatch, format):
 
 SCRIPT = """
 import os, signal, sys
-from syntf import readers, release
+from syntf import archive, readers, release, shards
 readers.BATCH, release.SHARD = 20, 60
 point = int(sys.argv.pop(1))
 seen = 0
@@ -124,8 +125,9 @@ def kill(*arguments):
     seen += 1
     if seen == point:
         os.kill(os.getpid(), signal.SIGKILL)
-for module, name in ((os, "replace"), (os, "fsync"), (release, "npz"), (release, "readme"),
-                     (release, "_write_parquet"), (release, "_appear")):
+for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (shards, "write_counts"),
+                     (shards, "write_parquet"), (release, "write_parquet"),
+                     (release, "readme"), (release, "appear")):
     original = getattr(module, name)
     def wrapped(*arguments, original=original, **named):
         kill()

@@ -8,7 +8,6 @@ rating passes the suite in ``tests/test_rating.py``.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -19,6 +18,7 @@ from syntf import kernels
 from syntf.arithmetic import GRID, fraction
 from syntf.errors import SyntfError
 from syntf.reference import MOST_BIGRAMS, Levels
+from syntf.spelling import Spelling
 
 EXACT_DIMENSIONS = (1 << 24) // 127**2
 """Up to here a float32 product of int8 vectors is exact, in whatever order it is summed."""
@@ -115,8 +115,8 @@ class WordRating:
     # a cache has all that is to be known of them.
 
     @cached_property
-    def _vectors_out(self) -> NDArray[np.float32]:
-        return np.ascontiguousarray(self._given_out.T.astype(np.float32))
+    def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return kernels.pack(self._given_out, self._spelled.has_bigram())
 
     @cached_property
     def _scale_in(self) -> NDArray[np.float32]:
@@ -131,51 +131,24 @@ class WordRating:
         return _penalty(self._spelling)
 
     @cached_property
-    def _spelled(self) -> "_Spelled":
-        return _Spelled.of(self._inputs, self._outputs)
+    def _spelled(self) -> Spelling:
+        return Spelling.of(self._inputs, self._outputs)
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        spelled = self._spelled
+        spelled, (vectors_out, has_bigram) = self._spelled, self._packed
         starts, ends = spelled.ptr[rows], spelled.ptr[rows + 1]
         ids = [spelled.ids[a:b] for a, b in zip(starts, ends, strict=True)]
         return kernels.rate(
-            self._vectors_in[rows].astype(np.float32) @ self._vectors_out,
+            self._vectors_in[rows],
+            vectors_out,
             self._scale_in[rows],
             self._scale_out,
             np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
             np.concatenate([*ids, np.empty(0, dtype=np.int64)]),
-            spelled.has_bigram,
+            has_bigram,
             spelled.count_in[rows],
             spelled.count_out,
             self._penalty,
-        )
-
-
-@dataclass(frozen=True)
-class _Spelled:
-    """Which bigrams words have: row by row for outputs, and as lists of rows for inputs."""
-
-    has_bigram: NDArray[np.uint8]
-    count_out: NDArray[np.uint8]
-    count_in: NDArray[np.uint8]
-    ptr: NDArray[np.int64]
-    ids: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, inputs: Sequence[str], outputs: Sequence[str]) -> "_Spelled":
-        column: dict[str, int] = {}
-        out = [[column.setdefault(b, len(column)) for b in bigrams(word)] for word in outputs]
-        has_bigram = np.zeros((len(column), len(outputs)), dtype=np.uint8)
-        for w, ids in enumerate(out):
-            has_bigram[ids, w] = 1
-        own = [bigrams(word) for word in inputs]
-        shared = [[column[b] for b in word if b in column] for word in own]
-        return cls(
-            has_bigram,
-            count_out=np.array([len(ids) for ids in out], dtype=np.uint8),
-            count_in=np.array([len(b) for b in own], dtype=np.uint8),
-            ptr=np.concatenate([[0], np.cumsum([len(ids) for ids in shared])]).astype(np.int64),
-            ids=np.array([i for ids in shared for i in ids], dtype=np.int64),
         )
 
 
@@ -187,23 +160,17 @@ class WithEmptyDocument:
     """
 
     def __init__(self, rating: Rating) -> None:
-        self._rating = rating
+        self.words = rating
         self.shape = (rating.shape[0] + 1, rating.shape[1])
         self.digest = hashlib.sha256(b"with empty document " + rating.digest.encode()).hexdigest()
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
         words = rows < self.shape[0] - 1
         if words.all():
-            return self._rating.levels(rows)
-        levels[words] = self._rating.levels(rows[words])
+            return self.words.levels(rows)
+        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
+        levels[words] = self.words.levels(rows[words])
         return levels
-
-
-def bigrams(word: str) -> list[str]:
-    """The distinct letter bigrams of a word, case ignored, in a fixed order."""
-    letters = word.lower()
-    return sorted({letters[i : i + 2] for i in range(max(1, len(letters) - 1))})[:MOST_BIGRAMS]
 
 
 def _check(words: Sequence[str], vectors: NDArray[np.int8]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import __version__, entropy, input_files, presets, readers, release
+from syntf import __version__, entropy, input_files, parallel, presets, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
@@ -62,6 +62,8 @@ def run(
     as_json: bool = False,
     quiet: bool,
     seed: int | None,
+    device: str = "cpu",
+    jobs: int | None = None,
     settings: Settings,
 ) -> None:
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
@@ -94,7 +96,7 @@ def run(
             )
     source = entropy.system if seed is None else entropy.Seeded(seed)
 
-    with console.progress(quiet) as stages:
+    with parallel.at_most(jobs), console.progress(quiet) as stages:
         texts: Iterable[str] = ()
         released: set[str] = set()
         if corpus.repeatable:
@@ -103,8 +105,9 @@ def run(
             if settings.vocabulary is not None:
                 released = {input_files.digest(path) for path in corpus.paths}
         anonymizer = Anonymizer.build(
-            settings, texts, source=source, released=released, stages=stages
-        )
+            settings, texts, source=source, released=released,
+            device=None if device == "cpu" else device, stages=stages,
+        )  # fmt: skip
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
