@@ -8,15 +8,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, load_npz, save_npz
 
+from syntf.counts import Counts, Rows
 from syntf.errors import SyntfError
 from syntf.placing import settle
 
-Shard = tuple[csr_matrix, pl.DataFrame]
+Shard = tuple[Counts, pl.DataFrame]
 """Counts, and what is released of each document beside them."""
 
+_ARRAYS = ("data", "indices", "indptr", "shape")
 LOCK, _STATE = "lock", "state.json"
 
 
@@ -61,7 +63,7 @@ class Shards:
         for path in set(self.folder.iterdir()) - stay:
             path.unlink()
 
-    def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
+    def add(self, counts: Counts, documents: pl.DataFrame) -> None:
         """One more: both its files, each complete when it has its name; then word of it."""
         new = self.folder / "new"
         vectors, rows = self._files(len(self.rows))
@@ -81,7 +83,7 @@ class Shards:
         raw = [path.read_bytes() for path in (vectors, rows)]
         if self.digests[shard] != digest(*raw):
             raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
-        return load_npz(io.BytesIO(raw[0])), pl.read_parquet(raw[1])
+        return read_counts(raw[0]), pl.read_parquet(raw[1])
 
     def _files(self, shard: int) -> tuple[Path, Path]:
         return (
@@ -95,10 +97,17 @@ def digest(vectors: bytes, documents: bytes) -> str:
     return sha256(sha256(vectors).digest() + sha256(documents).digest()).hexdigest()
 
 
-def write_counts(path: Path, counts: csr_matrix) -> None:
+def write_counts(path: Path, counts: Counts) -> None:
     """For this program to read again."""
+    arrays = {name: getattr(counts, name) for name in _ARRAYS}
     with path.open("wb") as file:
-        save_npz(file, counts, compressed=False)
+        np.savez(file, **arrays)
+
+
+def read_counts(raw: bytes) -> Counts:
+    with np.load(io.BytesIO(raw)) as arrays:
+        data, indices, indptr, (documents, terms) = (arrays[name] for name in _ARRAYS)
+    return Rows(data, indices, indptr, (int(documents), int(terms)))
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:
