@@ -4,7 +4,7 @@ it changed before it is read again. They are read once, so they are not compress
 import io
 import json
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ class Shards:
         write_parquet(new, documents)
         settle(new, rows)
         self.rows.append(documents.height)
-        self.digests.append(digest(vectors.read_bytes(), rows.read_bytes()))
+        self.digests.append(_joined(*map(_hash, (vectors, rows))))
         about: dict[str, Any] = {"key": self.key, "rows": self.rows, "digests": self.digests}
         state = self.folder / f"{_STATE}.new"
         state.write_text(json.dumps(about), encoding="utf-8")
@@ -94,7 +94,16 @@ class Shards:
 
 def digest(vectors: bytes, documents: bytes) -> str:
     """The SHA-256 of a shard: what is read again is what was drawn, or refused unread."""
-    return sha256(sha256(vectors).digest() + sha256(documents).digest()).hexdigest()
+    return _joined(sha256(vectors).digest(), sha256(documents).digest())
+
+
+def _joined(vectors: bytes, documents: bytes) -> str:
+    return sha256(vectors + documents).hexdigest()
+
+
+def _hash(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
 
 
 def write_counts(path: Path, counts: Counts) -> None:
