@@ -107,10 +107,10 @@ def _hash(path: Path) -> bytes:
 
 
 def write_counts(path: Path, counts: Counts) -> None:
-    """For this program to read again."""
+    """For this program to read again; ``scipy.sparse.load_npz`` can as well."""
     arrays = {name: getattr(counts, name) for name in _ARRAYS}
     with path.open("wb") as file:
-        np.savez(file, **arrays)
+        np.savez(file, format=np.array(b"csr"), **arrays)
 
 
 def read_counts(raw: bytes) -> Counts:
