@@ -108,6 +108,7 @@ def run(
             settings, texts, source=source, released=released,
             device=None if device == "cpu" else device, stages=stages,
         )  # fmt: skip
+        anonymizer.read(())  # what reading takes is made, and remembered, before a draft is
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
