@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from syntf import gpu
-from syntf.arithmetic import exponential_table
-from syntf.mechanism import ExponentialMechanism, Extremes
+from syntf.mechanism import ExponentialMechanism
 from syntf.rating import WithEmptyDocument, WordRating
 from syntf.vectors import WordVectors
 
@@ -55,11 +54,7 @@ def main() -> None:
 
 def measured(rating: WordRating, device: str) -> ExponentialMechanism:
     """The mechanism, its extremes measured on the device: all that `syntf` does with it."""
-    whole = WithEmptyDocument(rating)
-    bits = 62 - 1 - (rating.shape[1] - 1).bit_length()
-    table = exponential_table(EPSILON, bits)
-    found = Extremes(*gpu.extremes(rating, table, 1 << 62, device))
-    return ExponentialMechanism(whole, epsilon=EPSILON, extremes=found)
+    return ExponentialMechanism(WithEmptyDocument(rating), epsilon=EPSILON, device=device)
 
 
 def bare(torch: Any, matrix: Any, device: str) -> None:

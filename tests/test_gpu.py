@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from syntf import gpu, nearest
+from syntf import SynTF, gpu, nearest
 from syntf.errors import SyntfError
-from syntf.mechanism import ExponentialMechanism, Extremes
+from syntf.mechanism import ExponentialMechanism
 from syntf.rating import WithEmptyDocument, WordRating
 
 
@@ -47,11 +47,12 @@ def test_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
     monkeypatch.setattr(gpu, "BLOCK", 1 << 20)  # many blocks, the last one small
     words = rating(inputs, outputs, spelling)
     own = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon)
-    extremes = Extremes(*gpu.extremes(words, own._table, own.total, "cuda"))
+    there = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon, device="cuda")
     for name, array in vars(own.extremes).items():
-        np.testing.assert_array_equal(getattr(extremes, name), array, err_msg=name)
-    given = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon, extremes=extremes)
-    assert given.digest == own.digest
+        np.testing.assert_array_equal(getattr(there.extremes, name), array, err_msg=name)
+    assert there.digest == own.digest
+    alone = ExponentialMechanism(words, epsilon=epsilon, device="cuda")
+    assert alone.digest == ExponentialMechanism(words, epsilon=epsilon).digest
 
 
 @needs_gpu
@@ -60,7 +61,7 @@ def test_the_same_neighbours(monkeypatch, outputs, count):
     monkeypatch.setattr(gpu, "BLOCK", 1 << 20)
     words = rating(3000, outputs)
     heard: list[int] = []
-    there = gpu.neighbours(words, count, "cuda", heard.append)
+    there = nearest.nearest(words, count, heard.append, "cuda")
     np.testing.assert_array_equal(there, nearest.nearest(words, count))
     assert sum(heard) == 3000
 
@@ -81,3 +82,27 @@ def test_a_machine_without_a_gpu_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton", type(sys)("triton"))
     with pytest.raises(SyntfError, match="PyTorch finds no device for cuda here"):
         gpu.available("cuda")
+
+
+@pytest.mark.parametrize("given", [{"preset": "paper"}, {}])
+def test_a_device_is_asked_for_where_nothing_is_known(monkeypatch, given):
+    """Without a device here, that it is asked is seen by its absence."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    terms = ["cat", "dog", "violin"] if given else None
+    chosen = {**given, "vocabulary": terms, "max_size": 40, "spelling": 0.123}
+    with pytest.raises(SyntfError, match="cuda needs torch"):
+        SynTF(**chosen, device="cuda").fit([])
+    made = SynTF(**chosen).fit([])
+    again = SynTF(**chosen, device="cuda").fit([])  # from the cache
+    assert again.guarantee_ == made.guarantee_
+
+
+@pytest.mark.parametrize("command", [["bounds"], ["anonymize", "a.csv", "--out", "out"]])
+def test_commands_pass_the_device_on(call, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "a.csv").write_text("text\ncat\n")
+    code, out, err = call(*command, "--device", "cuda", "--spelling", "0.124", "--max-size", 30)
+    assert (code, out) == (2, "")
+    assert "cuda needs torch, which is not installed: pip install 'syntf[cuda]'" in err
+    assert not (tmp_path / "out").exists()

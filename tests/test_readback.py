@@ -297,3 +297,54 @@ def test_damaged_bytes_are_an_error_for_people(written, format, capfd):
         path.write_bytes(damaged)
         with suppress(SyntfError):
             read(path, expected())
+
+
+VECTOR = {"type": 0, "size": 6, "indices": [1, 4], "values": [3.0, 4.0]}
+SPARK = pl.Struct(
+    {"type": pl.Int8, "size": pl.Int32, "indices": pl.List(pl.Int32),
+     "values": pl.List(pl.Float64)}
+)  # fmt: skip
+
+
+def by_a_cluster(tmp_path, **columns):
+    path = tmp_path / "part-00000.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return read(path, Expected(TERMS, 1, 0, 7, numbered=False))
+
+
+def vector(**changed):
+    return pl.Series([{**VECTOR, **changed}], dtype=SPARK)
+
+
+def test_rows_of_a_cluster_pass(tmp_path):
+    lists = pl.List(pl.Int32)
+    assert by_a_cluster(tmp_path, document=["x"], counts=vector()) == 1
+    assert by_a_cluster(tmp_path, terms=[["apple"]], counts=pl.Series([[7]], dtype=lists)) == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"type": 1}, "another kind or size"),
+        ({"size": 7}, "another kind or size"),
+        ({"values": [3.5, 3.5]}, "not a whole number"),
+        ({"values": [float("nan"), 4.0]}, "not a whole number"),
+        ({"values": [3.0, 3.0]}, "has 6 words, not 7"),
+        ({"values": [7.0]}, "terms and of counts differ"),
+        ({"values": [3.0, None]}, "a count is missing"),
+        ({"indices": [1, None]}, "a count is missing"),
+        ({"indices": [1, 6]}, "a column is not one"),
+        ({"indices": [4, 1]}, "repeated or out of order"),
+        ({"indices": [], "values": []}, "an impossible size"),
+        ({"indices": None}, "terms and of counts differ"),
+    ],
+)
+def test_vectors_that_no_cluster_wrote_are_refused(tmp_path, changed, told):
+    with pytest.raises(SyntfError, match=told):
+        by_a_cluster(tmp_path, counts=vector(**changed))
+
+
+@pytest.mark.parametrize("columns", [{"terms": [["apple"]]}, {"counts": [[7]]}, {"counts": [7]}])
+def test_columns_that_no_cluster_wrote_are_refused(tmp_path, columns):
+    with pytest.raises(SyntfError, match="columns other than"):
+        by_a_cluster(tmp_path, **columns)

@@ -15,7 +15,7 @@ from syntf import kernels
 from syntf.arithmetic import GRID
 from syntf.errors import SyntfError
 from syntf.parallel import Progress
-from syntf.rating import WordRating
+from syntf.rating import Rating, WithEmptyDocument, WordRating
 from syntf.reference import Weights
 
 BLOCK = 1 << 27
@@ -24,23 +24,25 @@ _GROUP = 16  # the product of int8 matrices takes whole groups of rows and colum
 
 
 def extremes(
-    rating: WordRating,
+    rating: Rating,
     table: Weights,
     total: int,
     device: str,
     progress: Progress | None = None,
 ) -> tuple[Weights, Weights, Weights]:
-    """Row sums, column minima and maxima of a table of these words and the empty document, last.
+    """The sums of rows, the least and the greatest of columns, of a table of words.
 
     `table` and `total` are those of :func:`syntf.reference.weigh`; `progress` hears of rows done.
     """
     torch = available(device)
-    on = _OnDevice(rating, device)
-    inputs, outputs = rating.shape
+    on = _OnDevice(rating.words if isinstance(rating, WithEmptyDocument) else rating, device)
+    inputs, outputs = on.shape
     whole, real = on.put(table), on.put(table.astype(np.float64))
-    # The row of the empty document first: nothing of it is left to the device.
-    weights, last = kernels.weigh(np.zeros((1, outputs), dtype=np.uint16), table, total)
-    low, high = on.put(weights[0]), on.put(weights[0].copy())
+    # Rows of no word, the empty document's, are not for the device.
+    others = rating.levels(np.arange(inputs, rating.shape[0]))
+    weights, last = kernels.weigh(others, table, total)
+    low = on.put(weights.min(axis=0, initial=total))
+    high = on.put(weights.max(axis=0, initial=0))
     sums = torch.zeros(inputs, dtype=torch.int64, device=device)
     for block, levels, top in on.blocks(progress):
         rows = levels.shape[0]
@@ -60,12 +62,12 @@ def extremes(
 
 
 def neighbours(
-    rating: WordRating, count: int, device: str, progress: Progress | None = None
+    rating: Rating, count: int, device: str, progress: Progress | None = None
 ) -> NDArray[np.int32]:
     """As :func:`syntf.nearest.nearest`: the outputs of highest level, of equals the first."""
     torch = available(device)
     on = _OnDevice(rating, device)
-    inputs, outputs = rating.shape
+    inputs, outputs = on.shape
     place = torch.arange(outputs - 1, -1, -1, device=device)
     found = np.empty((inputs, count), dtype=np.int32)
     for block, levels, _ in on.blocks(progress):
@@ -92,13 +94,17 @@ def available(device: str) -> Any:
 class _OnDevice:
     """The parts of a rating in the memory of a device, and levels worked out there."""
 
-    def __init__(self, rating: WordRating, device: str) -> None:
+    def __init__(self, rating: Rating, device: str) -> None:
         from syntf import gpu_loops
 
+        if not isinstance(rating, WordRating):
+            raise SyntfError(
+                f"{device} rates words by their vectors, and these are rated otherwise"
+            )
         self.loops = gpu_loops
         self._torch = available(device)
         self._device = device
-        self._inputs, self._outputs = rating.shape
+        self.shape = rating.shape
         self._vectors_in = self.put(_padded(rating._vectors_in, more=2 * _GROUP))
         self._vectors_out = self.put(_padded(rating._given_out)).t()
         spelled = rating._spelled
@@ -118,23 +124,23 @@ class _OnDevice:
         """One of the loops over so many rows, or groups of them, and all columns."""
         loop = getattr(self.loops, name)
         width = self.loops.WIDTH
-        loop[rows, -(-self._outputs // width)](*arguments, WIDTH=width, **sizes, num_warps=8)
+        loop[rows, -(-self.shape[1] // width)](*arguments, WIDTH=width, **sizes, num_warps=8)
 
     def blocks(self, progress: Progress | None) -> Iterator[tuple[slice, Any, Any]]:
         """Rows in blocks: which, their levels, and the highest of each."""
         torch, (scale_in, scale_out, ptr, *rest) = self._torch, self._parts
         count_in = rest[2]
-        size = max(2 * _GROUP, BLOCK // self._outputs // _GROUP * _GROUP)
-        levels = torch.empty((size, self._outputs), dtype=torch.uint16, device=self._device)
-        for start in range(0, self._inputs, size):
-            block = slice(start, min(start + size, self._inputs))
+        size = max(2 * _GROUP, BLOCK // self.shape[1] // _GROUP * _GROUP)
+        levels = torch.empty((size, self.shape[1]), dtype=torch.uint16, device=self._device)
+        for start in range(0, self.shape[0], size):
+            block = slice(start, min(start + size, self.shape[0]))
             rows = block.stop - block.start
             group = max(2 * _GROUP, -(-rows // _GROUP) * _GROUP)
             dot = torch._int_mm(self._vectors_in[start : start + group], self._vectors_out)
             top = torch.zeros(rows, dtype=torch.int32, device=self._device)
             self.run(
                 "rate", rows, dot, dot.stride(0), scale_in[block], scale_out, ptr[start:],
-                rest[0], rest[1], count_in[block], rest[3], rest[4], self._counts, self._outputs,
+                rest[0], rest[1], count_in[block], rest[3], rest[4], self._counts, self.shape[1],
                 levels, top,
             )  # fmt: skip
             yield block, levels[:rows], top

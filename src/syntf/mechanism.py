@@ -89,6 +89,7 @@ class ExponentialMechanism:
     total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
     extremes : a measurement made earlier of the same table, taken on trust. Whatever it
         says, no row outside it is drawn from.
+    device : what measures it in place of this processor, as PyTorch calls it: ``cuda``.
     progress : called with the number of rows measured, as they are.
 
     Attributes
@@ -123,6 +124,7 @@ class ExponentialMechanism:
         epsilon: float,
         total_bits: int = 62,
         extremes: Extremes | None = None,
+        device: str | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.epsilon = positive("epsilon", epsilon)
@@ -138,6 +140,12 @@ class ExponentialMechanism:
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
         self._table = exponential_table(self.epsilon, bits)
+        if extremes is None and device is not None:
+            from syntf import gpu
+
+            extremes = Extremes(
+                *gpu.extremes(self.rating, self._table, self.total, device, progress)
+            )
         self.extremes = self._measure(progress) if extremes is None else self._known(extremes)
         self.ratio = largest_ratio(self.extremes.low, self.extremes.high)
         self.loss = log_up(self.ratio)

@@ -160,16 +160,16 @@ class WithEmptyDocument:
     """
 
     def __init__(self, rating: Rating) -> None:
-        self._rating = rating
+        self.words = rating
         self.shape = (rating.shape[0] + 1, rating.shape[1])
         self.digest = hashlib.sha256(b"with empty document " + rating.digest.encode()).hexdigest()
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
         words = rows < self.shape[0] - 1
         if words.all():
-            return self._rating.levels(rows)
+            return self.words.levels(rows)
         levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
-        levels[words] = self._rating.levels(rows[words])
+        levels[words] = self.words.levels(rows[words])
         return levels
 
 

@@ -46,6 +46,8 @@ class Expected:
     first: int
     """The number of its first document."""
     length: int
+    numbered: bool = True
+    """Whether Parquet has the documents numbered, and no more; if not, it is that of a cluster."""
 
     @property
     def longest(self) -> int:
@@ -151,6 +153,9 @@ def _array(archive: zipfile.ZipFile, name: str, kind: str, size: int | None) -> 
 
 
 def _parquet(path: Path, expected: Expected) -> Iterator[Block]:
+    if not expected.numbered:
+        yield from _rows_of_a_cluster(path, expected)
+        return
     number = {term: column for column, term in enumerate(expected.terms)}
     table = open_parquet(path, expected.rows)
     schema = {"document": pl.Int64(), "terms": pl.List(pl.String), "counts": pl.List(pl.Int32)}
@@ -161,16 +166,58 @@ def _parquet(path: Path, expected: Expected) -> Iterator[Block]:
         if part["document"].to_list() != list(range(first, first + part.height)):
             raise SyntfError("documents are not numbered in order")
         first += part.height
-        sizes = part["terms"].list.len().to_numpy()
-        if sizes.min() < 1 or sizes.max() > expected.longest:  # of a missing list it is NaN
-            raise SyntfError("rows of an impossible size")
-        terms, counts = part["terms"].explode(), part["counts"].explode()
-        if counts.null_count():
-            raise SyntfError("a count is missing")
-        columns = [number.get(term, -1) for term in terms.to_list()]
-        if not np.array_equal(sizes, part["counts"].list.len().to_numpy()):
-            raise SyntfError("the numbers of terms and of counts differ")
-        yield Block(sizes, np.array(columns, dtype=np.int64), counts.to_numpy())
+        yield _lists(part["terms"], part["counts"], expected, number)
+
+
+VECTOR = pl.Struct(
+    [
+        pl.Field("type", pl.Int8),
+        pl.Field("size", pl.Int32),
+        pl.Field("indices", pl.List(pl.Int32)),
+        pl.Field("values", pl.List(pl.Float64)),
+    ]
+)
+"""A vector of Spark ML, in a file."""
+
+
+def _rows_of_a_cluster(path: Path, expected: Expected) -> Iterator[Block]:
+    """Terms and counts beside columns that were kept, or vectors of Spark ML."""
+    number = {term: column for column, term in enumerate(expected.terms)}
+    lists = pl.List(pl.String), pl.List(pl.Int32)
+    table = open_parquet(path, expected.rows)
+    schema = table.collect_schema()
+    found = schema.get("terms"), schema.get("counts")
+    if found == lists:
+        for part in table.select("terms", "counts").collect().iter_slices(ROWS):
+            yield _lists(part["terms"], part["counts"], expected, number)
+    elif found[1] == VECTOR:
+        for part in table.select("counts").collect().iter_slices(ROWS):
+            each = part["counts"].struct.unnest()
+            kinds = set(zip(each["type"].to_list(), each["size"].to_list(), strict=True))
+            if kinds != {(0, len(expected.terms))}:
+                raise SyntfError("vectors of another kind or size")
+            if (each["values"].explode() % 1 != 0).any():
+                raise SyntfError("a count is not a whole number")
+            counts = each["values"].cast(pl.List(pl.Int64))
+            yield _lists(each["indices"], counts, expected)
+    else:
+        raise SyntfError("columns other than those of a release by a cluster")
+
+
+def _lists(
+    terms: pl.Series, counts: pl.Series, expected: Expected, number: dict[str, int] | None = None
+) -> Block:
+    """Rows from lists of terms, or of columns, and of their counts."""
+    sizes = terms.list.len().to_numpy()
+    if sizes.min() < 1 or sizes.max() > expected.longest:  # of a missing list it is NaN
+        raise SyntfError("rows of an impossible size")
+    if not np.array_equal(sizes, counts.list.len().to_numpy()):
+        raise SyntfError("the numbers of terms and of counts differ")
+    each, numbers = terms.explode(), counts.explode()
+    if each.null_count() or numbers.null_count():
+        raise SyntfError("a count is missing")
+    columns = each.to_list() if number is None else [number.get(term, -1) for term in each]
+    return Block(sizes, np.array(columns, dtype=np.int64), numbers.to_numpy())
 
 
 def open_parquet(path: Path, rows: int | None = None) -> pl.LazyFrame:

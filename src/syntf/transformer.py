@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from syntf import entropy
+from syntf import entropy, parallel
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Draws, Weighting
 from syntf.given import as_names, as_texts, check_several
@@ -81,6 +81,12 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     source : callable, optional
         A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
         operating system's entropy is used by default; there is no ``random_state``.
+    n_jobs : int, optional
+        Threads that share the work of ``fit`` and ``transform``; by default, as with -1, one a
+        core. What is drawn does not depend on it.
+    device : {'cuda'}, optional
+        What works out tables that the cache does not know: a GPU, through PyTorch. The integers
+        are the same.
     ledger : Ledger, optional
         Where ``transform`` charges the loss of every document before it draws; it raises, and
         draws nothing, where a budget would be exceeded (:mod:`syntf.ledger`).
@@ -131,6 +137,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         synsets: bool = False,
         vectors: Any = None,
         source: entropy.Source | None = None,
+        n_jobs: int | None = None,
+        device: str | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self.preset = preset
@@ -154,15 +162,21 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.synsets = synsets
         self.vectors = vectors
         self.source = source
+        self.n_jobs = n_jobs
+        self.device = device
         self.ledger = ledger
 
     def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
         """Prepare the mechanism. The texts are used only where something is fitted on them."""
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
-        del chosen["source"], chosen["ledger"]
+        for name in ("source", "n_jobs", "device", "ledger"):
+            del chosen[name]
         source = entropy.system if self.source is None else self.source
-        anonymizer = Anonymizer.build(settings(**chosen), texts, source=source)
+        with parallel.at_most(self.n_jobs):
+            anonymizer = Anonymizer.build(
+                settings(**chosen), texts, source=source, device=self.device
+            )
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 
@@ -231,7 +245,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.ledger is not None:
             loss = accountable(self._anonymizer.guarantee())
             self.ledger.spend(loss, [as_names(texts, ids, authors)])
-        return self._anonymizer.anonymize(texts)
+        with parallel.at_most(self.n_jobs):
+            return self._anonymizer.anonymize(texts)
 
     def _check_names(self, ids: Iterable[Any] | None, authors: Iterable[Any] | None) -> None:
         check_is_fitted(self, "guarantee_")

@@ -4,6 +4,7 @@ They are a stranger's: links and devices are refused, sizes are looked at before
 """
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -25,6 +26,9 @@ from syntf.stages import Stages
 from syntf.verdict import WORD, Finding, plain
 from syntf.vocabulary import as_lines, terms_digest
 
+DATA = "data"
+"""The folder in which a cluster writes its rows (:mod:`syntf.spark.folders`)."""
+
 LARGEST = 1 << 28
 """Bytes of a vocabulary: a hundred times the largest there is."""
 
@@ -42,7 +46,7 @@ def files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
         named.update(pair)
     if named != set(guarantee.files):
         raise SyntfError("the guarantee does not name the files of one release")
-    found = {path.name: path.lstat() for path in folder.iterdir()}
+    found = dict(_entries(folder, rows_apart=_by_a_cluster(guarantee)))
     for name in sorted(found.keys() ^ {*named, "guarantee.json"}):
         fault = "is missing" if name in named else "is not part of the release"
         raise SyntfError(f"{plain(name)} {fault}")
@@ -61,8 +65,26 @@ def files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     return Finding(f"{len(named)} and no other, each with its digest in guarantee.json")
 
 
+def _entries(folder: Path, *, rows_apart: bool) -> Iterator[tuple[str, os.stat_result]]:
+    """All that is in a folder, and in that of the rows where a cluster wrote them."""
+    for path in folder.iterdir():
+        if rows_apart and path.name == DATA and stat.S_ISDIR(path.lstat().st_mode):
+            yield from ((f"{DATA}/{inner.name}", inner.lstat()) for inner in path.iterdir())
+        else:
+            yield path.name, path.lstat()
+
+
+def _by_a_cluster(guarantee: Guarantee) -> bool:
+    return any(name.startswith(f"{DATA}/") for name in guarantee.files)
+
+
 def parts(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
     """The files of counts and of documents that belong together, by the names there are."""
+    if _by_a_cluster(guarantee):
+        for name in sorted(guarantee.files):
+            if re.fullmatch(rf"{DATA}/part-[0-9A-Za-z.-]+\.parquet", name):
+                yield name, name
+        return
     for suffix, _ in WRITERS.values():
         if f"vectors{suffix}" in guarantee.files:
             yield f"vectors{suffix}", "documents.parquet"
@@ -98,9 +120,12 @@ def documents(folder: Path, guarantee: Guarantee, parts: Parts) -> Finding:
         if count > MOST:
             raise SyntfError(f"{name} says it has {count:,} rows")
         columns = table.collect_schema().names()
-        if columns not in (kept, [NUMBER, *kept]):
+        if _by_a_cluster(guarantee):
+            if columns not in ([*kept, "counts"], [*kept, "terms", "counts"]):
+                raise SyntfError(f"{name} has other columns than kept_columns and counts")
+        elif columns not in (kept, [NUMBER, *kept]):
             raise SyntfError(f"{name} has other columns than kept_columns")
-        if columns != kept:
+        elif columns != kept:
             numbers = table.select(NUMBER).collect()[NUMBER]
             expected = pl.Series(NUMBER, np.arange(count, dtype=np.int64) + sum(rows))
             if not numbers.equals(expected, check_dtypes=True):
@@ -122,7 +147,8 @@ def counts(
     distinct = np.zeros(min(guarantee.length, len(terms)) + 1, dtype=np.int64)
     with stages("checking counts", sum(rows)) as advance:
         for (name, _), count in zip(parts, rows, strict=True):
-            expected = Expected(terms, count, first, guarantee.length)
+            numbered = not _by_a_cluster(guarantee)
+            expected = Expected(terms, count, first, guarantee.length, numbered)
             distinct += check(folder / name, expected, advance)
             first += count
     return Finding(
@@ -141,6 +167,8 @@ def check_readme(
         told = f"written by syntf {plain(guarantee.version)}; this is {__version__}"
         return Finding(told, status=WORD)
     names = [name if len(parts) == 1 else name.replace("-00000", "-*") for name in parts[0]]
+    if _by_a_cluster(guarantee):
+        names = [f"{DATA}/*.parquet"] * 2
     text = readme(guarantee, documents, columns, *names).encode()
     if plain_bytes(folder / "README.txt", len(text)) != text:
         raise SyntfError("says something else than guarantee.json and the files")

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, parameters, quiet, text
+from syntf.cli.options import FILE, as_json, device, parameters, quiet, text
 
 
 @click.command("anonymize", short_help="Make a release from texts.", cls=Configured)
@@ -72,6 +73,21 @@ from syntf.cli.options import FILE, as_json, parameters, quiet, text
     type=int,
     help="Repeatable draws, for tests only: marks the release NOT PRIVATE.",
 )
+@click.option(
+    "--jobs",
+    type=int,
+    metavar="N",
+    help="Threads that share the work; -2 for all cores but one. [default: one a core]",
+)
+@device
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "spark"]),
+    default="local",
+    show_default=True,
+    help="What does the work: this process, or Spark (needs pip install 'syntf[spark]').",
+)
+@click.option("--master", metavar="URL", help="Of Spark's cluster. [default: local[*]]")
 def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     """Make a release from the texts in INPUT.
 
@@ -87,7 +103,25 @@ def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     """
     from syntf.cli import anonymize
 
+    engine, master = options.pop("engine"), options.pop("master")
+    if engine == "spark":
+        return _on_spark(inputs, out, master or "local[*]", options)
+    if master:
+        raise click.UsageError("--master is the address of a cluster: add --engine spark")
     files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "ledger", "author", "resume", "force", "quiet", "as_json", "seed")  # fmt: skip
+             "ledger", "author", "resume", "force", "quiet", "as_json", "seed", "device",
+             "jobs")  # fmt: skip
     own = {name: options.pop(name) for name in files}
     anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)
+
+
+def _on_spark(inputs: tuple[str, ...], out: Path, master: str, options: dict[str, Any]) -> None:
+    from syntf.cli import anonymize, spark
+
+    context = click.get_current_context()
+    others = {name: options.pop(name) for name in [*spark.APART, *spark.FIXED]}
+    default = ParameterSource.DEFAULT
+    spark.check({n: v for n, v in others.items() if context.get_parameter_source(n) != default})
+    files = ("text", "id", "keep", "input_format", "force", "quiet", "as_json")
+    own = {name: options.pop(name) for name in files}
+    spark.run(inputs, out, master=master, settings=anonymize.settings(**options), **own)

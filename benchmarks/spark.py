@@ -1,0 +1,172 @@
+"""Two workers of a Spark cluster against one, and what a corpus of any size would cost.
+
+    python benchmarks/spark.py news.parquet                      # 50 copies, 3 rounds
+    python benchmarks/spark.py news.parquet --times 5 --rounds 2 --json build/spark.json
+    python benchmarks/spark.py --model build/spark.json          # the tables of docs/scale.md
+
+Starts a cluster of its own on loopback, each worker pinned to a core, and writes the release of
+the same Parquet files with one worker and with two, in turn. Timed is all that `write` does, from
+the first task to guarantee.json; a small run before it starts the executors. Exit code 1 if two
+workers are not --least times as fast as one.
+"""
+
+import argparse
+import json
+import os
+import pickle
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+
+PRICED = 1_000_000_000
+"""Documents of the worked example."""
+
+
+def copies(source: Path, folder: Path, times: int) -> Path:
+    """As many files of the same rows as asked for."""
+    folder.mkdir()
+    for number in range(times):
+        shutil.copy(source, folder / f"part-{number:05}.parquet")
+    return folder
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def write(master: str, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
+    """One release by so many workers, each with one core: seconds, documents, bytes."""
+    from pyspark.sql import SparkSession
+
+    from syntf.spark import anonymize
+
+    options = {
+        "spark.cores.max": workers, "spark.executor.cores": 1, "spark.executor.memory": "1g",
+        "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.files.maxPartitionBytes": "16m", "spark.log.level": "OFF",
+        "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }  # fmt: skip
+    builder = SparkSession.builder.master(master).appName("syntf")
+    for name, value in options.items():
+        builder = builder.config(name, str(value))
+    session = builder.getOrCreate()
+    seconds = []
+    try:
+        for number, folder in enumerate([small, small, large]):
+            release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
+            began = time.perf_counter()
+            written = release.write(f"{out}-{number}")
+            seconds.append(time.perf_counter() - began)
+            table = len(pickle.dumps(release._anonymizer))
+            release.close()
+    finally:
+        session.stop()
+    made = Path(f"{out}-2")
+    found = {
+        "workers": workers, "documents": written.documents, "seconds": seconds[-1],
+        "small": seconds[1], "bytes_out": size(made / "data"), "table": table,
+        "files": len(list((made / "data").iterdir())),
+    }  # fmt: skip
+    for number in range(3):
+        shutil.rmtree(f"{out}-{number}")
+    return found
+
+
+def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
+    import polars as pl
+    import spark_cluster
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    runs = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small = copies(source, folder / "small", 1)
+        large = copies(source, folder / "large", times)
+        with spark_cluster.started(folder / "cluster", memory="2g", pinned=True) as cluster:
+            for turn in range(rounds):
+                for workers in (1, 2) if turn % 2 == 0 else (2, 1):
+                    found = write(cluster.master, workers, small, large, folder / f"out-{turn}")
+                    runs.append({"round": turn, **found})
+                    print(json.dumps(runs[-1]), flush=True)
+        texts = pl.read_parquet(source, columns=["text"])["text"]
+        return {
+            "times": times, "runs": runs, "documents": len(texts),
+            "text_bytes": int(texts.str.len_bytes().sum()), "file_bytes": source.stat().st_size,
+        }  # fmt: skip
+
+
+def ratios(result: dict[str, Any]) -> list[float]:
+    """How much faster two workers were than one, in each round."""
+    seconds = {(run["round"], run["workers"]): run["seconds"] for run in result["runs"]}
+    rounds = sorted({turn for turn, _ in seconds})
+    return [seconds[turn, 1] / seconds[turn, 2] for turn in rounds]
+
+
+def model(result: dict[str, Any]) -> str:
+    """The cost of any corpus, in tables: measured, and what follows for a billion documents."""
+    runs = result["runs"]
+    alone = [run for run in runs if run["workers"] == 1]
+    each = statistics.median(
+        (run["seconds"] - run["small"]) / (run["documents"] * (1 - 1 / result["times"]))
+        for run in alone
+    )
+    fixed = statistics.median(run["small"] - each * result["documents"] for run in alone)
+    text = result["text_bytes"] / result["documents"]
+    read = result["file_bytes"] / result["documents"]
+    wrote = runs[-1]["bytes_out"] / runs[-1]["documents"]
+    hour = 3600 / each
+    hours = PRICED / hour
+    faster = ratios(result)
+    lines = [
+        "| measured | |", "|---|---|",
+        f"| documents per core-hour | {hour:,.0f} |",
+        f"| core time for a document | {each * 1e6:,.0f} µs |",
+        f"| start of a job, whatever its size | {max(0.0, fixed):,.1f} s |",
+        f"| text of a document | {text:,.0f} bytes |",
+        f"| read for a document (Parquet) | {read:,.0f} bytes |",
+        f"| written for a document (Parquet, arrays) | {wrote:,.0f} bytes |",
+        f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
+        f"| two workers against one, {len(faster)} rounds of {runs[-1]['documents']:,} documents | "
+        f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
+        "", f"| {PRICED:,} documents | |", "|---|---|",
+        f"| core-hours | {hours:,.0f} |",
+        *(f"| hours on {cores:,} cores | {hours / cores:,.1f} |" for cores in (16, 256, 1024)),
+        f"| read | {PRICED * read / 1e12:,.2f} TB |",
+        f"| written | {PRICED * wrote / 1e12:,.2f} TB |",
+        f"| money | {hours:,.0f} × the price of a core-hour |",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("source", type=Path, nargs="?", help="Parquet with text and topic")
+    parser.add_argument("--times", type=int, default=50, help="copies of it")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--least", type=float, default=1.6)
+    parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--model", type=Path, help="print the tables of earlier figures")
+    given = parser.parse_args()
+    if given.model:
+        print(model(json.loads(given.model.read_text())))
+        return 0
+    if given.source is None or given.times < 2:
+        parser.error("give a file, and at least two copies of it")
+    result = measure(given.source, given.times, given.rounds)
+    if given.json:
+        given.json.write_text(json.dumps(result, indent=1) + "\n")
+    print(model(result))
+    return int(statistics.median(ratios(result)) < given.least)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,137 @@
+"""A release written by a cluster: what a receiver can check, and what stops it."""
+
+import json
+import shutil
+
+import polars as pl
+import pytest
+
+from syntf.errors import SyntfError
+from syntf.guarantee import Guarantee
+from syntf.spark import anonymize
+from syntf.verify import verify
+
+
+@pytest.fixture(scope="module", params=["vector", "arrays"])
+def written(request, spark, tmp_path_factory):
+    """A release of twelve documents in four parts, one of them empty."""
+    rows = [(i, "cat dog mouse" if i % 2 else "") for i in range(12)]
+    parts = spark.sparkContext.parallelize(rows, 3).union(spark.sparkContext.parallelize([], 1))
+    given = spark.createDataFrame(parts, "topic int, text string")
+    path = tmp_path_factory.mktemp("release") / "with space"
+    words = ["cat", "dog", "mouse", "horse", "bird"]
+    options = {"vocabulary": words, "length": 10, "loss": 3.0, "output": request.param}
+    release = anonymize(given, keep=["topic"], **options)
+    return path, release, release.write(str(path))
+
+
+def copied(written, tmp_path):
+    return shutil.copytree(written[0], tmp_path / "copy")
+
+
+def test_it_holds_what_a_release_holds(written, spark):
+    path, release, told = written
+    names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
+    assert names == {*told.guarantee.files, "guarantee.json"}
+    assert {"README.txt", "report.html", "vocabulary.txt"} < names
+    record = json.loads((path / "guarantee.json").read_text())
+    assert record == told.guarantee.as_dict()
+    expected = {**release.guarantee.as_dict(), "files": None, "checksum": None}
+    assert {**record, "files": None, "checksum": None} == expected
+    assert set(record) - {"checksum"} == set(Guarantee.__dataclass_fields__)
+    assert told.documents == 12
+    assert sorted(map(str, spark.read.parquet(f"{path}/data").collect())) == sorted(
+        map(str, release.data.collect())
+    )
+    assert "12 documents" in (path / "README.txt").read_text()
+
+
+def test_another_tool_reads_it(written):
+    path, _, _ = written
+    table = pl.read_parquet(path / "data" / "*.parquet")
+    assert table.height == 12
+    counts = table["counts"]
+    if counts.dtype == pl.List(pl.Int32):
+        assert counts.list.sum().to_list() == [10] * 12
+    else:
+        assert counts.struct.field("values").list.sum().to_list() == [10.0] * 12
+
+
+def test_it_is_verified(written):
+    report = verify(written[0])
+    assert report.verified, report.checks
+    assert report.documents == 12
+
+
+@pytest.mark.parametrize("fault", ["changed", "added", "removed", "linked"])
+def test_a_changed_release_is_not(written, tmp_path, fault):
+    folder = copied(written, tmp_path)
+    part = sorted((folder / "data").iterdir())[0]
+    if fault == "changed":
+        part.write_bytes(part.read_bytes()[:-1] + b"!")
+    elif fault == "added":
+        shutil.copy(part, part.with_name("part-99999.parquet"))
+    elif fault == "removed":
+        part.unlink()
+    else:
+        shutil.move(folder / "data", tmp_path / "elsewhere")
+        (folder / "data").symlink_to(tmp_path / "elsewhere")
+    assert not verify(folder).verified
+
+
+def test_counts_are_checked_and_not_digests_alone(written, tmp_path, spark):
+    """A forger who mends every digest is caught by what the rows say."""
+    from dataclasses import replace
+    from hashlib import sha256
+
+    from syntf.record import read
+
+    folder = copied(written, tmp_path)
+    guarantee = read((folder / "guarantee.json").read_bytes())
+    name = next(
+        name
+        for name in sorted(guarantee.files)
+        if name.startswith("data/") and pl.read_parquet(folder / name).height
+    )
+    table = pl.read_parquet(folder / name)
+    counts = table["counts"]
+    if counts.dtype == pl.List(pl.Int32):
+        forged = counts.list.eval(pl.element() + 1)
+    else:
+        field = pl.col("counts").struct
+        more = field.field("values").list.eval(pl.element() + 1)
+        forged = table.select(field.with_fields(more.alias("values")))["counts"]
+    table.with_columns(forged.alias("counts")).write_parquet(folder / name)
+    digest = f"sha256:{sha256((folder / name).read_bytes()).hexdigest()}"
+    mended = replace(guarantee, files={**guarantee.files, name: digest})
+    (folder / "guarantee.json").write_text(mended.as_json())
+    report = verify(folder)
+    assert [check.name for check in report.checks if check.status == "FAILED"] == ["counts"]
+
+
+def test_a_place_that_is_taken_is_left_alone(written, tmp_path, frame, parameters):
+    folder = copied(written, tmp_path)
+    before = (folder / "guarantee.json").read_bytes()
+    release = anonymize(frame(4, 1), **parameters)
+    with pytest.raises(SyntfError, match="exists already"):
+        release.write(str(folder))
+    assert (folder / "guarantee.json").read_bytes() == before
+    release.write(str(folder), force=True)
+    assert verify(folder).documents == 4
+    (folder / "guarantee.json").unlink()
+    with pytest.raises(SyntfError, match="not a release"):
+        release.write(str(folder), force=True)
+    assert (folder / "data").exists()
+
+
+def test_a_run_that_fails_leaves_no_release(frame, parameters, tmp_path):
+    from pyspark.sql.functions import udf
+
+    @udf("string")
+    def broken(text):
+        raise RuntimeError("no such text")
+
+    release = anonymize(frame(4, 1).select(broken("text").alias("text")), **parameters)
+    with pytest.raises(Exception, match="no such text"):
+        release.write(str(tmp_path / "out"))
+    assert not (tmp_path / "out" / "guarantee.json").exists()

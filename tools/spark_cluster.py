@@ -1,0 +1,112 @@
+"""A standalone Spark cluster on loopback, from the scripts that PySpark comes with.
+
+A master and some workers, each on an address of its own (127.0.0.1, 127.0.0.2, …): Spark does
+not start a second copy of a slow task on the host of the first.
+"""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+PATIENCE = 120.0
+"""Seconds to wait for a master or a worker."""
+
+REGISTERED = "Successfully registered with master"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where the master listens, its workers, and the folder that all of them write to."""
+
+    master: str
+    workers: Sequence["subprocess.Popen[bytes]"]
+    folder: Path
+
+    def executors(self) -> list[int]:
+        """The processes that the workers started, by id."""
+        parents = {worker.pid for worker in self.workers}
+        return [pid for pid, parent in _processes() if parent in parents]
+
+
+@contextmanager
+def started(
+    folder: Path, *, workers: int = 2, memory: str = "1g", pinned: bool = False
+) -> Iterator[Cluster]:
+    """A cluster of `workers` of one core each, ended with the context.
+
+    To Spark, a core is a task at a time, whatever its processes take; if `pinned`, a worker and
+    all that it starts stay on one core of the machine.
+    """
+    from pyspark import __file__ as package
+
+    home = Path(package).parent
+    command = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy"]
+    port = free_port()
+    master = f"spark://127.0.0.1:{port}"
+    running: list[subprocess.Popen[bytes]] = []
+
+    def start(name: str, host: str, *arguments: str) -> None:
+        local = folder / f"local-{name}"
+        local.mkdir(parents=True)
+        environment = {
+            **os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": host,
+            "SPARK_LOCAL_DIRS": str(local), "SPARK_DAEMON_MEMORY": "256m",
+        }  # fmt: skip
+        kind = f"{command[1]}.{arguments[0]}"
+        given = [command[0], kind, "--host", host, "--webui-port", "0", *arguments[1:]]
+        running.append(_begin(given, environment, folder / f"{name}.log"))
+
+    try:
+        start("master", "127.0.0.1", "master.Master", "--port", str(port))
+        _wait(running[0], folder / "master.log", "I have been elected leader")
+        for number in range(1, workers + 1):
+            name = f"worker-{number}"
+            place = str(folder / name)
+            limits = ("--cores", "1", "--memory", memory, "--work-dir", place, "--port", "0")
+            start(name, f"127.0.0.{number}", "worker.Worker", *limits, master)
+            if pinned:
+                os.sched_setaffinity(running[-1].pid, {(number - 1) % (os.cpu_count() or 1)})
+            _wait(running[-1], folder / f"{name}.log", REGISTERED)
+        yield Cluster(master, running[1:], folder)
+    finally:
+        for process in reversed(running):
+            process.terminate()
+        for process in running:
+            process.wait()
+
+
+def free_port() -> int:
+    """A port that nothing listens on at this moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+    return port
+
+
+def _begin(
+    command: Sequence[str], environment: Mapping[str, str], log: Path
+) -> "subprocess.Popen[bytes]":
+    with log.open("wb") as file:
+        return subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+
+
+def _wait(process: "subprocess.Popen[bytes]", log: Path, line: str) -> None:
+    until = time.monotonic() + PATIENCE
+    while line not in log.read_text(encoding="utf-8", errors="replace"):
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"no {line!r}: {log.read_text(errors='replace')[-2000:]}")
+        time.sleep(0.1)
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    """All processes and their parents, from /proc."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(")", 1)[1].split()
+        except OSError:  # it has ended
+            continue
+        yield int(path.parent.name), int(fields[1])
