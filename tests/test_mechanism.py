@@ -298,6 +298,11 @@ def test_bad_rows_are_refused_before_any_entropy_is_read(make, rows):
             mechanism.weights(rows[0])
 
 
+def test_more_draws_than_are_numbered_are_refused():
+    with pytest.raises(SyntfError, match="2147483648 draws at once"):
+        exponential(2, 5, 1.0).sample(np.broadcast_to(0, 1 << 31))
+
+
 @every
 def test_outputs_that_do_not_fit_the_total_are_refused(make):
     with pytest.raises(SyntfError, match=r"2\*\*4"):
