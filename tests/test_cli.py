@@ -690,7 +690,7 @@ def test_what_stops_a_run_is_told_in_one_line(place, capsys, monkeypatch, error,
     def stop(*arguments, **options):
         raise error
 
-    monkeypatch.setattr(Anonymizer, "anonymize", stop)
+    monkeypatch.setattr(Anonymizer, "read", stop)
     found, out, err = call(capsys, monkeypatch, *anonymize())
     assert (found, out) == (code, "")
     assert_one_line(err.lstrip("\n"))  # after ^C, the line begins anew

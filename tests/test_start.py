@@ -42,10 +42,10 @@ def loaded(tmp_path_factory, python):
         "syntf.transformer",
         "syntf.audit",
         "syntf.serve",
-        pytest.param("rich.progress", marks=pytest.mark.xfail(reason="spaCy imports it")),
-        pytest.param("spacy", marks=pytest.mark.xfail(reason="lemminflect imports it")),
-        pytest.param("lemminflect", marks=pytest.mark.xfail(reason="it finds the lemmas")),
-        pytest.param("scipy", marks=pytest.mark.xfail(reason="counts are its matrices")),
+        "rich.progress",
+        "spacy",
+        "lemminflect",
+        "scipy",
     ],
 )
 def test_a_run_does_not_load(loaded, module):

@@ -257,13 +257,13 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
 def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatch):
     """Batches of whatever size: shards of the same, each document drawn for once, in order."""
     drawn = []
-    draw = Anonymizer.draw
+    draw = Anonymizer.draw_rows
 
     def counted(self, documents, **more):
         drawn.append(len(documents))
         return draw(self, documents, **more)
 
-    monkeypatch.setattr(Anonymizer, "draw", counted)
+    monkeypatch.setattr(Anonymizer, "draw_rows", counted)
     monkeypatch.setattr(readers, "SIZE", 150)
     monkeypatch.setattr(separated, "BLOCK", 64)
     monkeypatch.setattr(release, "SHARD", 50)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from scipy.stats import chi2
 
 from syntf.composition import Documents, draw_terms
+from syntf.counts import matrix
 from syntf.entropy import Seeded
 from syntf.mechanism import ExponentialMechanism
 from syntf.nearest import nearest
@@ -34,7 +35,7 @@ def documents(*terms):
 
 
 def test_every_document_gives_exactly_n_words(mechanism):
-    counts = synthesize(documents([0], [1, 2, 3] * 500, [EMPTY]), mechanism, length=37)
+    counts = matrix(synthesize(documents([0], [1, 2, 3] * 500, [EMPTY]), mechanism, length=37))
     assert isinstance(counts, csr_matrix)
     assert counts.dtype == np.int32
     assert counts.shape == (3, 9)
@@ -46,7 +47,7 @@ def test_every_document_gives_exactly_n_words(mechanism):
 def test_it_is_algorithm_one_word_by_word(mechanism):
     """The same bits, document by document and draw by draw, give the same counts."""
     docs = documents([0, 1, 1, 5], [2, 2, 3], [EMPTY], [4])
-    counts = synthesize(docs, mechanism, length=25, source=Seeded(1)).toarray()
+    counts = matrix(synthesize(docs, mechanism, length=25, source=Seeded(1))).toarray()
 
     source = Seeded(1)
     drawn = draw_terms(docs, 25, source)
@@ -61,7 +62,7 @@ def test_it_is_algorithm_one_word_by_word(mechanism):
 
 
 def test_a_document_of_one_word_shows_that_words_row(mechanism):
-    counts = synthesize(documents([3]), mechanism, length=200_000).toarray()[0]
+    counts = matrix(synthesize(documents([3]), mechanism, length=200_000)).toarray()[0]
     expected = mechanism.weights(3) / 2.0**62 * 200_000
     assert ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 8)
     other = mechanism.weights(2) / 2.0**62 * 200_000
@@ -94,7 +95,7 @@ def test_documents_that_differ_in_everything_use_the_same_entropy(mechanism):
 
     shapes = set()
     for document in ([0], [EMPTY], [1, 2, 3, 4, 5] * 2000):
-        counts = synthesize(documents(document), mechanism, length=40, source=recording)
+        counts = matrix(synthesize(documents(document), mechanism, length=40, source=recording))
         shapes.add((counts.shape, counts.dtype, int(counts.sum())))
     assert asked == [320, 320] * 3
     assert len(shapes) == 1
@@ -104,7 +105,7 @@ def test_weights_change_what_is_drawn_and_nothing_else(mechanism):
     weights = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     drawn = draw_terms(documents([0, 1, 2]), 500, Seeded(3), weights)
     assert set(drawn.ravel().tolist()) == {1}
-    counts = synthesize(documents([0, 1, 2]), mechanism, length=50, weights=weights)
+    counts = matrix(synthesize(documents([0, 1, 2]), mechanism, length=50, weights=weights))
     assert counts.sum() == 50
 
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, vstack
 
 from syntf import __version__, bounds, cache, entropy, mechanisms, token_table, vector_objects
 from syntf.analysis import Analysis, Analyzer, Morphology
@@ -26,6 +25,7 @@ from syntf.composition import (
     fitted_idf,
     public_idf,
 )
+from syntf.counts import Counts, matrix, stacked
 from syntf.errors import SyntfError
 from syntf.fitting import document_counts
 from syntf.guarantee import Guarantee, Losses, caveats
@@ -39,6 +39,9 @@ from syntf.token_table import TokenTable
 from syntf.topicality import names, topical_weights
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Weighting = Literal["tf", "tfidf", "topical"]
 Draws = Literal["independent", "systematic"]
@@ -213,14 +216,13 @@ class Anonymizer:
         left_out = ("_term_of", "_table")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
-    def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> csr_matrix:
+    def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> "csr_matrix":
         """Synthetic counts: one row a text, one column an output term, int32."""
         rows = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            rows.append(self.draw(self.read(batch, stages=stages), stages=stages))
-        empty = csr_matrix((0, len(self.vocabulary.outputs)), dtype=np.int32)
-        return rows[0] if len(rows) == 1 else vstack([empty, *rows], format="csr", dtype=np.int32)
+            rows.append(self.draw_rows(self.read(batch, stages=stages), stages=stages))
+        return matrix(stacked(rows, len(self.vocabulary.outputs)))
 
     def read(
         self,
@@ -236,8 +238,12 @@ class Anonymizer:
         with stages("reading words", len(texts)) as advance:
             return self._read(texts, advance, term_of)
 
-    def draw(self, documents: Documents, *, stages: Stages = silent) -> csr_matrix:
+    def draw(self, documents: Documents, *, stages: Stages = silent) -> "csr_matrix":
         """Synthetic counts of documents that were read. Each call is a release of its own."""
+        return matrix(self.draw_rows(documents, stages=stages))
+
+    def draw_rows(self, documents: Documents, *, stages: Stages = silent) -> Counts:
+        """The same as arrays alone, without SciPy."""
         with stages("drawing words", len(documents) * self.settings.length) as advance:
             return synthesize(
                 documents, self.mechanism, length=self.settings.length,

@@ -11,12 +11,16 @@ the input of the mechanism is chosen does not change the loss of the mechanism.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from syntf import drawing, entropy
+from syntf.counts import matrix
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True)
@@ -96,11 +100,11 @@ def repeated(documents: Documents, times: int) -> Documents:
     return Documents(np.concatenate([[0], np.cumsum(sizes)]), np.tile(documents.terms, times))
 
 
-def term_frequencies(documents: Documents, terms: int) -> csr_matrix:
+def term_frequencies(documents: Documents, terms: int) -> "csr_matrix":
     """How often each document has each of the first `terms` terms: its tf vector."""
     known = documents.terms < terms
     ends = np.concatenate([[0], np.cumsum(known)])[documents.starts]
-    return drawing.counted(ends, documents.terms[known], terms)
+    return matrix(drawing.counted(ends, documents.terms[known], terms))
 
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:

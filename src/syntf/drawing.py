@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from syntf import parallel
+from syntf.counts import Counts, Rows, narrow
 
 try:
     _compiled: Any = import_module("syntf._drawing")
@@ -71,22 +71,22 @@ def near(
     return drawn
 
 
-def counted(starts: NDArray[np.int64], columns: NDArray[np.int32], width: int) -> csr_matrix:
+def counted(starts: NDArray[np.int64], columns: NDArray[np.int32], width: int) -> Counts:
     """How often each row has each column; those of row r are ``columns[starts[r]:starts[r+1]]``."""
     shape = len(starts) - 1, width
     found = _counts(np.ascontiguousarray(starts, np.int64), _plain(columns), width)
-    if found is None:
-        counts = csr_matrix((np.ones(columns.size, dtype=np.int32), columns, starts), shape=shape)
-        counts.sum_duplicates()
-        return counts
-    counts = csr_matrix(found, shape=shape)
-    counts.has_canonical_format = True
-    return counts
+    if found is not None:
+        return Rows(*found, shape)
+    from scipy.sparse import csr_matrix  # here: the compiled loop does without it
+
+    counts = csr_matrix((np.ones(columns.size, dtype=np.int32), columns, starts), shape=shape)
+    counts.sum_duplicates()
+    return Rows(counts.data, counts.indices, counts.indptr, shape)
 
 
 def _counts(
     starts: NDArray[np.int64], columns: NDArray[np.int32], width: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None:
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
     """What :func:`counted` is made of: numbers, columns in order, and where rows begin."""
     if _compiled is None:
         return None
@@ -115,7 +115,7 @@ def _counts(
                 array[used : used + count] = array[first : first + count]
         ends[block.start + 1 : block.stop + 1] += used
         used += count
-    return data[:used], indices[:used], ends
+    return data[:used], indices[:used], narrow(ends)
 
 
 def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:

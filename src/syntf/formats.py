@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from syntf import archive, drawing
+from syntf.counts import Counts, matrix
 
-Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
+Writer = Callable[[Path, Counts, Sequence[str], int], None]
 """Writes counts to a path; the last argument is the number of the first document."""
 
 
-def npz(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def npz(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """For ``scipy.sparse.load_npz``."""
     arrays = {
         "indices": counts.indices,
@@ -37,7 +37,7 @@ def npz(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> Non
         archive.write(file, members)
 
 
-def parquet(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def parquet(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """One row a document: its number, its terms and their counts, as lists."""
     lengths = np.diff(counts.indptr)
     table = pl.DataFrame(
@@ -51,22 +51,22 @@ def parquet(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) ->
         table.group_by("document", maintain_order=True).all().write_parquet(file)
 
 
-def mtx(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def mtx(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """Matrix Market: ``scipy.io.mmread``, gensim's ``MmCorpus``, R, Julia."""
     from scipy.io import mmwrite
 
     with path.open("wb") as file:
-        mmwrite(file, counts, field="real", precision=7)  # gensim reads no other field
+        mmwrite(file, matrix(counts), field="real", precision=7)  # gensim reads no other field
 
 
-def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def svmlight(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """For ``sklearn.datasets.load_svmlight_file``: columns from 1, every target 0."""
     labels = [f"{column}:" for column in range(1, counts.shape[1] + 1)]
     with path.open("w", encoding="ascii", newline="\n") as file:
         file.writelines(f"0 {' '.join(pairs)}\n" for pairs in _numbered(counts, labels))
 
 
-def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def jsonl(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """One object a line: the number of the document, and a count for each of its terms."""
     labels = [f"{json.dumps(term)}: " for term in terms]
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -76,12 +76,12 @@ def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> N
         )
 
 
-def text(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
+def text(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """One line a document: each word as often as it was drawn, in alphabetical order."""
     order = sorted(range(len(terms)), key=terms.__getitem__)
     words = [terms[column] for column in order]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for columns, numbers in _rows(counts[:, order].sorted_indices()):
+        for columns, numbers in _rows(matrix(counts)[:, order].sorted_indices()):
             drawn = (
                 word
                 for at, count in zip(columns, numbers, strict=True)
@@ -97,7 +97,7 @@ def _npy(array: NDArray[Any]) -> list[bytes | memoryview]:
     return [header.getvalue(), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data]
 
 
-def _numbered(counts: csr_matrix, labels: Sequence[str]) -> Iterator[list[str]]:
+def _numbered(counts: Counts, labels: Sequence[str]) -> Iterator[list[str]]:
     """For each document the labels of its columns, each with its count; most counts are 1."""
     once = [f"{label}1" for label in labels]
     for columns, numbers in _rows(counts):
@@ -105,7 +105,7 @@ def _numbered(counts: csr_matrix, labels: Sequence[str]) -> Iterator[list[str]]:
         yield [once[at] if count == 1 else f"{labels[at]}{count}" for at, count in pairs]
 
 
-def _rows(counts: csr_matrix) -> Iterator[tuple[list[int], list[int]]]:
+def _rows(counts: Counts) -> Iterator[tuple[list[int], list[int]]]:
     """Columns and counts of one document after the other."""
     for first, last in pairwise(counts.indptr.tolist()):
         yield counts.indices[first:last].tolist(), counts.data[first:last].tolist()

@@ -17,9 +17,9 @@ from typing import IO, Self
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix
 
 from syntf import entropy
+from syntf.counts import Counts
 from syntf.errors import COMPLETE, SyntfError
 from syntf.formats import WRITERS
 from syntf.guarantee import Guarantee
@@ -84,7 +84,7 @@ class Draft:
         """Documents in the shards that are complete."""
         return sum(self._shards.rows) + (self._held[1].height if self._held else 0)
 
-    def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
+    def add(self, counts: Counts, documents: pl.DataFrame) -> None:
         """One more shard.
 
         A first one that is too little to go on with waits in memory, for another or for the end.
@@ -217,7 +217,7 @@ def _assemble(
 
 def write(
     folder: Path,
-    counts: csr_matrix,
+    counts: Counts,
     vocabulary: Sequence[str],
     documents: pl.DataFrame,
     guarantee: Guarantee,

@@ -4,19 +4,21 @@ it changed before it is read again. They are read once, so they are not compress
 import io
 import json
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, load_npz, save_npz
 
+from syntf.counts import Counts, Rows
 from syntf.errors import SyntfError
 from syntf.placing import settle
 
-Shard = tuple[csr_matrix, pl.DataFrame]
+Shard = tuple[Counts, pl.DataFrame]
 """Counts, and what is released of each document beside them."""
 
+_ARRAYS = ("data", "indices", "indptr", "shape")
 LOCK, _STATE = "lock", "state.json"
 
 
@@ -61,7 +63,7 @@ class Shards:
         for path in set(self.folder.iterdir()) - stay:
             path.unlink()
 
-    def add(self, counts: csr_matrix, documents: pl.DataFrame) -> None:
+    def add(self, counts: Counts, documents: pl.DataFrame) -> None:
         """One more: both its files, each complete when it has its name; then word of it."""
         new = self.folder / "new"
         vectors, rows = self._files(len(self.rows))
@@ -70,7 +72,7 @@ class Shards:
         write_parquet(new, documents)
         settle(new, rows)
         self.rows.append(documents.height)
-        self.digests.append(digest(vectors.read_bytes(), rows.read_bytes()))
+        self.digests.append(_joined(*map(_hash, (vectors, rows))))
         about: dict[str, Any] = {"key": self.key, "rows": self.rows, "digests": self.digests}
         state = self.folder / f"{_STATE}.new"
         state.write_text(json.dumps(about), encoding="utf-8")
@@ -81,7 +83,7 @@ class Shards:
         raw = [path.read_bytes() for path in (vectors, rows)]
         if self.digests[shard] != digest(*raw):
             raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
-        return load_npz(io.BytesIO(raw[0])), pl.read_parquet(raw[1])
+        return read_counts(raw[0]), pl.read_parquet(raw[1])
 
     def _files(self, shard: int) -> tuple[Path, Path]:
         return (
@@ -92,13 +94,29 @@ class Shards:
 
 def digest(vectors: bytes, documents: bytes) -> str:
     """The SHA-256 of a shard: what is read again is what was drawn, or refused unread."""
-    return sha256(sha256(vectors).digest() + sha256(documents).digest()).hexdigest()
+    return _joined(sha256(vectors).digest(), sha256(documents).digest())
 
 
-def write_counts(path: Path, counts: csr_matrix) -> None:
-    """For this program to read again."""
+def _joined(vectors: bytes, documents: bytes) -> str:
+    return sha256(vectors + documents).hexdigest()
+
+
+def _hash(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").digest()
+
+
+def write_counts(path: Path, counts: Counts) -> None:
+    """For this program to read again; ``scipy.sparse.load_npz`` can as well."""
+    arrays = {name: getattr(counts, name) for name in _ARRAYS}
     with path.open("wb") as file:
-        save_npz(file, counts, compressed=False)
+        np.savez(file, format=np.array(b"csr"), **arrays)
+
+
+def read_counts(raw: bytes) -> Counts:
+    with np.load(io.BytesIO(raw)) as arrays:
+        data, indices, indptr, (documents, terms) = (arrays[name] for name in _ARRAYS)
+    return Rows(data, indices, indptr, (int(documents), int(terms)))
 
 
 def write_parquet(path: Path, frame: pl.DataFrame) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, load_npz, vstack
 
 from syntf import entropy
-from syntf.shards import Shard, write_counts, write_parquet
+from syntf.counts import Counts, matrix, stacked
+from syntf.shards import Shard, read_counts, write_counts, write_parquet
 
 
 def shuffled(
@@ -24,13 +24,12 @@ def shuffled(
         for target in range(shards):
             chosen = np.flatnonzero(goes == target)
             piece = scratch / f"piece-{target}-{shard}"
-            write_counts(piece.with_suffix(".npz"), counts[chosen])
+            write_counts(piece.with_suffix(".npz"), matrix(counts)[chosen])
             write_parquet(piece.with_suffix(".parquet"), documents[chosen])
     for target in range(shards):
         pieces = [scratch / f"piece-{target}-{shard}" for shard in range(shards)]
-        counts = vstack(
-            [load_npz(piece.with_suffix(".npz")) for piece in pieces], format="csr"
-        ).astype(np.int32)
+        parts = [read_counts(piece.with_suffix(".npz").read_bytes()) for piece in pieces]
+        counts = stacked(parts, parts[0].shape[1])
         documents = pl.concat(
             [pl.read_parquet(piece.with_suffix(".parquet").read_bytes()) for piece in pieces],
             how="vertical_relaxed",
@@ -41,6 +40,6 @@ def shuffled(
         yield _in_any_order(counts, documents, source)
 
 
-def _in_any_order(counts: csr_matrix, documents: pl.DataFrame, source: entropy.Source) -> Shard:
+def _in_any_order(counts: Counts, documents: pl.DataFrame, source: entropy.Source) -> Shard:
     order = entropy.permutation(source, documents.height)
-    return counts[order], documents[order]
+    return matrix(counts)[order], documents[order]

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from syntf import drawing, entropy
 from syntf.composition import Documents, draw_terms
+from syntf.counts import Counts
 from syntf.mechanism import Mechanism
 
 
@@ -25,7 +25,7 @@ def synthesize(
     systematic: bool = False,
     source: entropy.Source = entropy.system,
     progress: Callable[[int], None] | None = None,
-) -> csr_matrix:
+) -> Counts:
     """Synthetic counts, documents × outputs, int32. `progress` hears of words drawn.
 
     All draws are made in one call of ``mechanism.sample``, which may group them by term.

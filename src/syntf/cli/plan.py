@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from scipy.sparse import csr_matrix, vstack
 
 from syntf import readers, release
 from syntf.anonymizer import BATCH, Anonymizer
 from syntf.composition import Documents, joined
+from syntf.counts import Counts, stacked
 from syntf.ledger_names import Charge, Names
 from syntf.readers import Corpus
 from syntf.stages import Advance, Stages
@@ -62,26 +62,27 @@ class Plan:
 
 def shards(
     plan: Plan, anonymizer: Anonymizer, charge: Charge | None, stages: Stages
-) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
+) -> Iterator[tuple[Counts, pl.DataFrame]]:
     """Counts and kept columns of all documents not yet done, a shard at a time.
 
     What is read of several batches is drawn for at once: it is smaller than their texts, and
     a table may have to be gone through anew for each drawing.
     """
     waiting: list[Documents] = []
-    counts: list[csr_matrix] = []
+    counts: list[Counts] = []
     kept: list[pl.DataFrame] = []
     done = plan.done
+    width = len(anonymizer.vocabulary.outputs)
 
     def draw() -> None:
         if waiting:
-            counts.append(anonymizer.draw(joined(waiting), stages=stages))
+            counts.append(anonymizer.draw_rows(joined(waiting), stages=stages))
             waiting.clear()
 
-    def shard() -> tuple[csr_matrix, pl.DataFrame]:
+    def shard() -> tuple[Counts, pl.DataFrame]:
         """What there is, let go of here: whoever writes it needs the memory."""
         draw()
-        made = vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
+        made = stacked(counts, width), pl.concat(kept, how="vertical_relaxed")
         counts.clear()
         kept.clear()
         return made
