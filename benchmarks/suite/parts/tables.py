@@ -11,9 +11,9 @@ TITLE = "Vocabularies: measuring the loss, drawing"
 NOTE = """\
 Embedded vectors of 100 dimensions, s = 0.3, as many inputs as outputs. *Measuring* is from the
 vectors in memory, nothing remembered: the paper's rating and its tight loss at ε = 47.5, or the
-nearest neighbour of each word (ε = 20). *Drawing* is 250,000 words in one call, frequent ones more
-often. All cores; the bare product multiplies the same vectors in blocks, in float32, and does
-nothing with the cosines."""
+nearest neighbour of each word (ε = 20). *Drawing* is one call, for 250,000 words or, from a
+neighbourhood, 4,000,000, frequent ones more often. All cores; the bare product multiplies the same
+vectors in blocks, in float32, and does nothing with the cosines."""
 
 ASKED = 25_000
 KINDS = {"paper": "the paper's rating", "neighbourhood": "neighbourhood"}
