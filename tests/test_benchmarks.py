@@ -1,6 +1,7 @@
 """The benchmark suite itself: ratios, spread, the order of rounds, what is measured."""
 
 import doctest
+import os
 import sys
 from dataclasses import replace
 
@@ -209,6 +210,8 @@ def test_rows_of_all_parts(tmp_path, monkeypatch):
     assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
     assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
     assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    both = {made[f"tables/{row}/25000"].env["OMP_NUM_THREADS"] for row in ("product", "paper-draw")}
+    assert both == {str(os.cpu_count())}
     assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
 
 
