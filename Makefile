@@ -3,9 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py src/syntf/_kernels.c
+SOURCES := pyproject.toml setup.py $(wildcard src/syntf/_*.[ch])
 
-.PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench data clean
+.PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench bench-large data clean
 
 demo: $(VENV)/installed
 	@rm -rf demo && mkdir demo
@@ -54,9 +54,17 @@ pictures: $(VENV)/documented
 wheel: $(VENV)/tested
 	$(BIN)/python -m build --wheel
 
-# make bench GLOVE=glove.6B.100d.txt [NEWSGROUPS=data-home]
+# Ours and others side by side, into docs/benchmarks.md; bench-large adds 100 × 20 newsgroups.
+# make bench [NEWSGROUPS=data-home] [GLOVE=glove.6B.100d.txt]
+BENCH = $(BIN)/python benchmarks/bench.py run $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS)) \
+  $(if $(GLOVE),--vectors $(GLOVE))
 bench: $(VENV)/tested
-	$(BIN)/python benchmarks/newsgroups.py $(GLOVE) $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS))
+	$(BENCH)
+	-$(BIN)/python benchmarks/bench.py compare
+
+bench-large: $(VENV)/tested
+	$(BENCH) --times 1 10 100
+	-$(BIN)/python benchmarks/bench.py compare
 
 # make data GLOVE=glove.6B.100d.txt: the embedded table and vocabulary, made again
 data: $(VENV)/tested

@@ -17,7 +17,7 @@ setup(
         Extension(
             f"syntf.{loops.stem}",
             [str(loops)],
-            depends=["src/syntf/_buffers.h"],
+            depends=sorted(str(shared) for shared in Path("src/syntf").glob("_*.h")),
             extra_compile_args=exact,
             py_limited_api=True,
             optional=True,

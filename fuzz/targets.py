@@ -26,10 +26,12 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
-from syntf import SynTF, cache, parquet_files, readers, release, wordnet
+from syntf import SynTF, cache, parquet_files, readers, release, shards, token_table, wordnet
+from syntf.analysis import Analyzer
 from syntf.errors import SyntfError
 from syntf.evaluation.log import Log
 from syntf.evaluation.results import read as read_results
+from syntf.token_table import TokenTable
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Vocabulary
 
@@ -99,7 +101,7 @@ def _batches(inputs: Sequence[Path], **named: Any) -> None:
         found = readers.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
-        release._write_parquet(Path(os.devnull), frame)
+        shards.write_parquet(Path(os.devnull), frame)
         Words.drawn(found)
 
 
@@ -257,6 +259,14 @@ def _cached(raw: bytes, folder: Path) -> None:
     assert made is None or len(made.words) == len(made.matrix)
 
 
+def _tokens(raw: bytes, folder: Path) -> None:
+    """A table of tokens, forged with its checksum: made anew, or it answers with inputs."""
+    made = TokenTable.kept(np.frombuffer(raw, dtype=np.uint8), len(WORDS), exact=False)
+    if made is not None and token_table.compiled is not None:
+        for word in (*WORDS, "", "qwxyz", "é" * 40):
+            assert -1 <= made.find(word) < len(WORDS)
+
+
 def _draft(raw: bytes, folder: Path) -> None:
     """The draft of an interrupted run: its state, and the shard that the state speaks of."""
     draft = folder / ".out.partial"
@@ -274,10 +284,10 @@ def _draft(raw: bytes, folder: Path) -> None:
 
 def _resumed(folder: Path) -> None:
     with release.Draft(folder / "out", key="k", resume=True) as draft:
-        assert draft.documents == sum(draft.rows) >= 0
-        for shard in range(len(draft.rows)):
-            counts, documents = draft._read_shard(shard)
-            assert counts.shape[0] == documents.height == draft.rows[shard]
+        assert draft.documents == sum(draft._shards.rows) >= 0
+        for shard, rows in enumerate(draft._shards.rows):
+            counts, documents = draft._shards.read(shard)
+            assert counts.shape[0] == documents.height == rows
 
 
 def _log(raw: bytes, folder: Path) -> None:
@@ -370,12 +380,19 @@ def _entries() -> list[bytes]:
     return [b"f" + kept, sha256(kept).digest() + kept]
 
 
+def _token_tables() -> list[bytes]:
+    if token_table.compiled is None:
+        return [b""]
+    tables = (TokenTable.build(Analyzer(), words) for words in (WORDS, WORDS[:1]))
+    return [b"".join(part.tobytes() for part in table.parts()) for table in tables]
+
+
 def _drafts() -> list[bytes]:
     file = io.BytesIO()
     save_npz(file, csr_matrix(np.eye(3, 8, dtype=np.int32)))
     rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
     shard = file.getvalue(), rows
-    state = {"key": "k", "rows": [3], "digests": [release._digest(*shard)]}
+    state = {"key": "k", "rows": [3], "digests": [shards.digest(*shard)]}
     return [json.dumps(state).encode() + b"\n" + BETWEEN.join(shard)]
 
 
@@ -415,6 +432,7 @@ TARGETS = [
     Target("wordnet", _wordnet, [SYNSET]),
     Target("wordnet zip", _wordnet_zip, _zips()),
     Target("cache", _cached, _entries()),
+    Target("tokens", _tokens, _token_tables()),
     Target("draft", _draft, _drafts()),
     Target("log", _log, _logs()),
     Target("results", _results, _result_files()),

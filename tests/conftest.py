@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from syntf.cli import app as cli
 from syntf.vectors import WordVectors
 
 settings.register_profile("syntf", deadline=None)
@@ -175,3 +176,17 @@ def toy_wordnet(tmp_path_factory):
             )
         (folder / f"data.{part}").write_text(text)
     return folder
+
+
+@pytest.fixture
+def call(capsys, monkeypatch):
+    """Runs a command in this process: exit code, standard output, standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        captured = capsys.readouterr()
+        return caught.value.code, captured.out, captured.err
+
+    return run

@@ -1,5 +1,6 @@
 import json
 import os
+import pickle
 import re
 import subprocess
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf import anonymizer as module
+from syntf import token_table
 from syntf.anonymizer import Anonymizer, Settings
-from syntf.composition import read_documents
 from syntf.errors import SyntfError
 from syntf.vectors import WordVectors
 
@@ -318,7 +319,28 @@ def test_the_guarantee_is_the_same_in_another_process(tmp_path, build, toy_vecto
         assert list((tmp_path / seed).iterdir())
 
 
+@pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
+@pytest.mark.parametrize("fitted", [False, True])
+def test_texts_are_read_the_same_where_nothing_is_compiled(build, monkeypatch, morphology, fitted):
+    texts = ["The Mice’s CAT, cats & a café", "", "qwxyz", "running two DOGS; dog's", "Run, Cat!"]
+    chosen = {"morphology": morphology, "weights": "tfidf", "idf": "fitted"}
+    if fitted:
+        chosen |= {"vocabulary": None, "fit_vocabulary": True, "min_df": 1}
+    fast = build(texts=texts, **chosen)
+    ours = fast.read(texts)
+    monkeypatch.setattr(token_table, "compiled", None)
+    plain = build(texts=texts, **chosen)
+    assert plain._table is None
+    assert fast.vocabulary == plain.vocabulary
+    assert fast.weights.tolist() == plain.weights.tolist()
+    theirs = plain.read(texts)
+    assert ours.terms.tolist() == theirs.terms.tolist()
+    assert ours.starts.tolist() == theirs.starts.tolist()
+    elsewhere = pickle.loads(pickle.dumps(fast))  # noqa: S301
+    assert elsewhere.read(texts).terms.tolist() == ours.terms.tolist()
+
+
 def test_unknown_tokens_are_left_out_and_not_taken_for_a_word(build):
     made = build(vocabulary=["cat", "dog"])
-    read = read_documents(["qwxyz the 2 cat"], made._term_of, 2)
+    read = made.read(["qwxyz the 2 cat"])
     assert read.terms.tolist() == [0]

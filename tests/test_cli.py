@@ -752,12 +752,12 @@ def test_a_full_disk_leaves_no_half_a_measurement(place, empty_cache):
 @posix
 def test_an_interrupt_while_writing_leaves_nothing(place):
     script = (
-        "import time, syntf.formats as formats\n"
-        "def slow(path, counts):\n"
-        "    path.write(b'half')\n"
+        "import time, syntf.archive as archive\n"
+        "def slow(file, members):\n"
+        "    file.write(b'half')\n"
         "    print('writing', flush=True)\n"
         "    time.sleep(60)\n"
-        "formats.save_npz = slow\n" + SCRIPT
+        "archive.write = slow\n" + SCRIPT
     )
     command = [sys.executable, "-c", script, *anonymize()]
     with subprocess.Popen(

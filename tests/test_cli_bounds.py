@@ -1,6 +1,6 @@
 import json
 import re
-import sys
+from functools import partial
 
 import pytest
 
@@ -8,27 +8,17 @@ from syntf import bounds
 from syntf.accounting import accounts
 from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
-from syntf.cli import app as cli
 from syntf.presets import settings
 
 TERMS = "cat dog car train music house river bread football winter school doctor".split()
 
 
 @pytest.fixture
-def syntf(capsys, monkeypatch, tmp_path):
+def syntf(call, monkeypatch, tmp_path):
     """Runs `syntf bounds` over a few terms; gives its exit code, output and errors."""
     (tmp_path / "terms.txt").write_text("\n".join(TERMS) + "\n")
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        words = ["bounds", "--vocabulary", "terms.txt", *arguments]
-        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
+    return partial(call, "bounds", "--vocabulary", "terms.txt")
 
 
 def built(**chosen):

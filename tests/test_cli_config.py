@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tomllib
 from pathlib import Path
 
@@ -36,17 +35,8 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def syntf(capsys, monkeypatch):
-    """Runs a command: exit code, standard output, standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
+def syntf(call):
+    return call
 
 
 BASE = 'text = "body"\nvocabulary = "terms.txt"\nvectors = "vectors.txt"\nneighbours = 2\n'

@@ -1,7 +1,6 @@
 """`--json`: one object on standard output, nothing else there, and the figures of the program."""
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,7 +19,7 @@ WORDS = ["--vocabulary", "terms.txt", "--vectors", "vectors.txt", "--neighbours"
 CHEAP = {"neighbours": 2, "vocabulary": Path("terms.txt"), "vectors": Path("vectors.txt")}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path(".git").mkdir()
@@ -30,18 +29,6 @@ def place(tmp_path, monkeypatch):
     Path("terms.txt").write_text("\n".join([*TERMS, "unheard"]) + "\n")
     Path("texts.csv").write_text("text,who\nthe cat,x\ntrain qwxyz,y\nof the,z\n")
     return tmp_path
-
-
-@pytest.fixture
-def call(capsys, monkeypatch, place):
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

@@ -25,18 +25,9 @@ def process(*arguments, script=SCRIPT, **options):
     return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120, **options)
 
 
-@pytest.fixture
-def call(capsys, monkeypatch, tmp_path):
+@pytest.fixture(autouse=True)
+def place(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code, captured.out, captured.err
-
-    return run
 
 
 # How commands end

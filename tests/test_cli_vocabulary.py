@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from syntf import SynTF, __version__
-from syntf.cli import app as cli
 from syntf.vectors import WordVectors
 
 REFERENCE = [
@@ -32,11 +31,11 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def syntf(capsys, monkeypatch, place):
+def syntf(call, place):
     """Runs a command that must succeed and returns its output."""
 
     def run(*arguments):
-        code, out, err = call(capsys, monkeypatch, *arguments)
+        code, out, err = call(*arguments)
         assert (code, err) == (0, "")
         return out
 
@@ -44,25 +43,17 @@ def syntf(capsys, monkeypatch, place):
 
 
 @pytest.fixture
-def refused(capsys, monkeypatch, place):
+def refused(call, place):
     """Runs a command that must fail with one line and write nothing; returns the line."""
 
     def run(*arguments):
         before = contents(place)
-        code, out, err = call(capsys, monkeypatch, *arguments)
+        code, out, err = call(*arguments)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert contents(place) == before
         return err.removeprefix("syntf: ").rstrip("\n")
 
     return run
-
-
-def call(capsys, monkeypatch, *arguments):
-    monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    captured = capsys.readouterr()
-    return caught.value.code, captured.out, captured.err
 
 
 def contents(folder):

@@ -15,13 +15,11 @@ from syntf.composition import (
     document_frequency,
     draw_terms,
     fitted_idf,
+    joined,
     public_idf,
-    read_documents,
     repeated,
     term_frequencies,
 )
-
-EMPTY = 9
 
 
 def documents(*terms):
@@ -40,34 +38,7 @@ def exactly(draws):
     return source
 
 
-class Terms(dict):
-    def __missing__(self, token):
-        return -1
-
-
-TERM_OF = Terms(cat=0, dog=1, cow=2)
 LISTS = st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=7), min_size=1, max_size=6)
-
-
-def test_read_documents_keeps_known_terms_in_order():
-    texts = ["cat dog cat", "the cow, a cat!", "the of", "", "dog"]
-    read = read_documents(texts, TERM_OF, EMPTY)
-    assert len(read) == 5
-    assert read.starts.tolist() == [0, 3, 5, 6, 7, 8]
-    assert read.terms.tolist() == [0, 1, 0, 2, 0, EMPTY, EMPTY, 1]
-    assert (read.starts.dtype, read.terms.dtype) == (np.int64, np.int32)
-
-
-def test_read_documents_of_nothing_and_of_a_generator():
-    assert len(read_documents([], TERM_OF, EMPTY)) == 0
-    assert len(read_documents((text for text in ["cat", "dog"]), TERM_OF, EMPTY)) == 2
-
-
-@pytest.mark.parametrize("count", [0, 1, 254, 255, 256, 257, 600])
-def test_read_documents_never_tells_of_more_than_it_read(count):
-    told = []
-    read_documents(["cat"] * count, TERM_OF, EMPTY, told.append)
-    assert count - 256 < sum(told) <= count
 
 
 @given(LISTS, st.integers(1, 5), st.booleans())
@@ -236,3 +207,12 @@ def test_documents_repeated_are_the_same_documents():
 def test_term_frequencies_count_what_is_known():
     counts = term_frequencies(documents([1, 1, 0], [3], [2, 0]), 3)
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
+
+
+@given(st.lists(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4)), min_size=1))
+def test_documents_read_one_after_the_other_are_those_read_at_once(parts):
+    whole = documents(*(row for part in parts for row in part))
+    found = joined([documents(*part) for part in parts])
+    assert found.starts.tolist() == whole.starts.tolist()
+    assert found.terms.tolist() == whole.terms.tolist()
+    assert (found.starts.dtype, found.terms.dtype) == (np.int64, np.int32)

@@ -200,3 +200,25 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
     (tmp_path / "a.csv").write_text("text,text\na,b\n")
     with pytest.raises(SyntfError, match="two columns of the same name"):
         list(Corpus([tmp_path / "a.csv"]))
+
+
+def test_a_first_look_is_part_of_the_next_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "BATCH", 2)
+    path = tmp_path / "a.csv"
+    path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
+    corpus = Corpus([path], "text", bad_rows="skip")
+    corpus.peek()
+    assert corpus.bad == 0
+    for _ in range(2):
+        assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
+        assert corpus.bad == 1
+    corpus.peek()
+    corpus.peek()
+    assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
+
+
+def test_a_first_look_tells_what_cannot_be_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\na,b\n")
+    with pytest.raises(SyntfError, match="line 2 has too many fields"):
+        Corpus([path], "text").peek()

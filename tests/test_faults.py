@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from scipy.sparse import load_npz, vstack
 
-from syntf import readers, release
+from syntf import readers, release, shards
 from syntf.cli.app import main
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
@@ -149,7 +149,7 @@ def draft_is_whole(draft):
         for shard, digest in enumerate(json.loads((draft / "state.json").read_text())["digests"]):
             files = [draft / f"vectors-{shard:05}.npz", draft / f"documents-{shard:05}.parquet"]
             if all(file.exists() for file in files):
-                assert release._digest(*(file.read_bytes() for file in files)) == digest
+                assert shards.digest(*(file.read_bytes() for file in files)) == digest
 
 
 def said(run):

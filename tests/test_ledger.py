@@ -27,9 +27,9 @@ from syntf import SynTF, entropy, ledger_file, readers, release
 from syntf.anonymizer import Anonymizer
 from syntf.cli.app import main
 from syntf.errors import SyntfError
+from syntf.given import as_names
 from syntf.ledger import LIMIT, UNIT, Ledger, accountable
 from syntf.ledger_names import Names
-from syntf.transformer import as_names
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 

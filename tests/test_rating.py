@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from syntf.arithmetic import GRID
 from syntf.errors import SyntfError
-from syntf.rating import EXACT_DIMENSIONS, ArrayRating, WithEmptyDocument, WordRating, bigrams
+from syntf.rating import EXACT_DIMENSIONS, ArrayRating, WithEmptyDocument, WordRating
+from syntf.spelling import bigrams
 from syntf.vectors import WordVectors
 
 WORDS = "cat cats dog car cart train trains x y on no banana Banana naïve".split()
@@ -191,3 +192,16 @@ def test_a_component_of_minus_128_is_refused():
     matrix[0, 0] = -128
     with pytest.raises(SyntfError, match="-128"):
         WordRating(WORDS, matrix, WORDS, matrix, spelling=0.3)
+
+
+def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
+    """What a cache knows already is found by the digest: no more is made until levels are."""
+    made = word_rating()
+    expected = made.levels(np.arange(len(WORDS)))
+    monkeypatch.setattr("syntf.rating.Spelling", None)
+    again = word_rating()
+    assert again.digest == made.digest
+    with pytest.raises(AttributeError):
+        again.levels(np.arange(1))
+    monkeypatch.undo()
+    assert (again.levels(np.arange(len(WORDS))) == expected).all()

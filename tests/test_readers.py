@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from syntf import readers
+from syntf import input_files, readers
 from syntf.errors import SyntfError
 from syntf.readers import read, require, texts
 
@@ -402,6 +402,6 @@ def test_an_input_given_twice_is_refused(tmp_path, monkeypatch):
 def test_a_changed_file_of_a_folder_changes_its_stamps(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").write_text("cat")
-    before = readers.stamps(tmp_path)
+    before = input_files.stamps(tmp_path)
     (tmp_path / "sub" / "b.txt").write_text("dog")
-    assert readers.stamps(tmp_path) != before
+    assert input_files.stamps(tmp_path) != before

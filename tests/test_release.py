@@ -1,4 +1,5 @@
 import errno
+import itertools
 import json
 import os
 import stat
@@ -11,9 +12,11 @@ import pytest
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf import release
+from syntf.entropy import system
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.report.portrait import Fate, Portrait
+from syntf.shuffling import shuffled
 
 TERMS = ["cat", "café", "猫", "dog"]
 COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=np.int32))
@@ -262,7 +265,7 @@ def interrupted(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-WRITING = ["syntf.formats.save_npz", "polars.DataFrame.write_parquet", "syntf.release.readme"]
+WRITING = ["syntf.archive.write", "polars.DataFrame.write_parquet", "syntf.release.readme"]
 
 
 @pytest.mark.parametrize("place", [*WRITING, "os.fsync", "os.rename"])
@@ -327,3 +330,61 @@ def test_force_does_not_replace_a_folder_that_only_looks_like_a_release(tmp_path
     with pytest.raises(SyntfError, match="not a release"):
         write(tmp_path / "out", force=True)
     assert (tmp_path / "out" / "README.txt").read_text() == "mine"
+
+
+def test_a_small_release_leaves_nothing_in_its_draft_on_the_way(tmp_path, monkeypatch):
+    """Too little to go on with is not written twice: it waits in memory."""
+    monkeypatch.setattr(release, "SHARD", 4)
+    with release.Draft(tmp_path / "out") as draft:
+        draft.add(COUNTS, DOCUMENTS)
+        assert os.listdir(tmp_path / ".out.partial") == ["lock"]
+        assert draft.documents == 3
+        draft.finish(TERMS, promise(), PORTRAIT)
+    assert set(contents(tmp_path / "out")) == FILES
+    assert np.array_equal(load_npz(tmp_path / "out" / "vectors.npz").toarray(), COUNTS.toarray())
+
+
+@pytest.mark.parametrize("size", [3, 4])
+def test_what_is_worth_resuming_is_on_the_disk_at_once(tmp_path, monkeypatch, size):
+    """A shard that is full; and a short one, as soon as another follows."""
+    monkeypatch.setattr(release, "SHARD", size)
+
+    def begin():
+        with release.Draft(tmp_path / "out") as draft:
+            draft.add(COUNTS, DOCUMENTS)
+            if size == 4:
+                draft.add(COUNTS[:2], DOCUMENTS[:2])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        begin()
+    total = {3: 3, 4: 5}[size]
+    assert raised.value.__notes__ == [f"{total} documents are done: add --resume to go on"]
+    state = json.loads((tmp_path / ".out.partial" / "state.json").read_text())
+    assert state["rows"] == {3: [3], 4: [3, 2]}[size]
+    with release.Draft(tmp_path / "out", resume=True) as draft:
+        assert draft.documents == total
+        draft.add(COUNTS[2:], DOCUMENTS[2:])
+        draft.finish(TERMS, promise(), PORTRAIT)
+    parts = sorted((tmp_path / "out").glob("vectors-*.npz"))
+    rows = [row for part in parts for row in load_npz(part).toarray().tolist()]
+    own = COUNTS.toarray().tolist()
+    assert rows == [*own, *own[: total - 3], own[2]]
+
+
+def test_one_shard_is_shuffled_in_memory_and_uniformly(tmp_path):
+    """Each of the six orders of three documents, over 600 shuffles: chi-square, 5 degrees, 1e-6."""
+    seen = dict.fromkeys(itertools.permutations(range(3)), 0)
+    for _ in range(600):
+        ((counts, documents),) = shuffled(lambda shard: (COUNTS, DOCUMENTS), 1, tmp_path, system)
+        order = documents["document"].to_list()
+        assert np.array_equal(counts.toarray(), COUNTS.toarray()[order])
+        seen[tuple(order)] += 1
+    assert sum((count - 100) ** 2 / 100 for count in seen.values()) < 37.3
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_of_no_documents_is_one(tmp_path):
+    with release.Draft(tmp_path / "out") as draft:
+        draft.finish(TERMS, promise(), PORTRAIT, shuffle=system)
+    assert set(contents(tmp_path / "out")) == FILES - {"vectors.npz", "documents.parquet"}

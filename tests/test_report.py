@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, load_npz
 
 from syntf import accounting, bounds, entropy, record, release, verify_report
 from syntf.anonymizer import Anonymizer, Settings
@@ -310,7 +310,7 @@ def test_what_was_kept_brought_or_left_in_order_is_told(build, tmp_path):
 def test_sparsity_is_counted_on_the_released_counts(build, tmp_path):
     anonymizer = build(neighbours=2, loss=4.0)
     out = write(tmp_path / "out", anonymizer)
-    sizes = [int(size) for size in np.diff(release.load_npz(out / "vectors.npz").indptr)]
+    sizes = [int(size) for size in np.diff(load_npz(out / "vectors.npz").indptr)]
     text = Page((out / "report.html").read_text(encoding="utf-8")).text
     mean = f"{sum(sizes) / 4:.1f}"
     assert f"{min(sizes)} at least, {mean} on average, {max(sizes)} at most, in 4 documents" in text

@@ -23,7 +23,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import syntf
-from syntf import cache, formats, readers, release
+from syntf import cache, formats, readers, release, shards
 from syntf.cli.app import main
 from syntf.errors import SyntfError
 from syntf.evaluation import csv_files, log, results
@@ -124,13 +124,13 @@ def test_no_pickle_is_loaded_from_a_draft(tmp_path, trap, mark):
         draft.mkdir()
         (draft / "vectors-00000.npz").write_bytes(vectors)
         (draft / "documents-00000.parquet").write_bytes(b"PAR1")
-        digest = release._digest(vectors, b"PAR1")
+        digest = shards.digest(vectors, b"PAR1")
         state = f'{{"key": "", "rows": [70000], "digests": ["{digest}"]}}'
         (draft / "state.json").write_text(state)
         with release.Draft(tmp_path / "out", resume=True) as opened:
             assert opened.documents == 70000
             with pytest.raises(Exception, match=r".") as refused:
-                opened._read_shard(0)
+                opened._shards.read(0)
         assert not isinstance(refused.value, AssertionError)
         assert not mark.exists()
         opened.discard()
@@ -397,7 +397,7 @@ def test_a_run_that_fails_late_leaves_no_text_behind(tmp_path, world, monkeypatc
         tmp_path, world, monkeypatch, capfd, "anonymize", corpus(tmp_path), *PUBLIC, "--out", "r"
     )
     assert code == 70
-    assert "a fault of syntf (KeyError in anonymize.py, texts)" in error
+    assert "a fault of syntf (KeyError in plan.py, texts)" in error
     assert "no release was written" in error
 
 

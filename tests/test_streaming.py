@@ -11,8 +11,11 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, load_npz, vstack
 
-from syntf import entropy, readers, release
+from syntf import entropy, readers, release, separated
+from syntf.anonymizer import Anonymizer
+from syntf.cli import plan
 from syntf.cli.app import main
+from syntf.shuffling import shuffled
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
 COUNT = 230
@@ -92,7 +95,7 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path):
             draft.add(counts, documents)
         for _ in range(200):
             order = []
-            for counts, documents in draft._shuffled(tmp_path, entropy.system):
+            for counts, documents in shuffled(draft._read, 3, tmp_path, entropy.system):
                 order += documents["n"].to_list()
                 assert (counts.toarray().argmax(axis=1) == documents["n"].to_numpy() % 10).all()
             places.append(order.index(0))
@@ -113,7 +116,7 @@ def test_every_format_comes_in_shards(place, small, monkeypatch, format):
 
 SCRIPT = """
 import os, signal, sys
-from syntf import readers, release
+from syntf import archive, readers, release, shards
 readers.BATCH, release.SHARD = 20, 60
 point = int(sys.argv.pop(1))
 seen = 0
@@ -122,8 +125,9 @@ def kill(*arguments):
     seen += 1
     if seen == point:
         os.kill(os.getpid(), signal.SIGKILL)
-for module, name in ((os, "replace"), (os, "fsync"), (release, "npz"), (release, "readme"),
-                     (release, "_write_parquet"), (release, "_appear")):
+for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (shards, "write_counts"),
+                     (shards, "write_parquet"), (release, "write_parquet"),
+                     (release, "readme"), (release, "appear")):
     original = getattr(module, name)
     def wrapped(*arguments, original=original, **named):
         kill()
@@ -248,3 +252,44 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
     told = capsys.readouterr().err.strip()
     assert told.endswith("no release was written; 230 documents are done: add --resume to go on")
     assert len(told.splitlines()) == 1
+
+
+def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatch):
+    """Batches of whatever size: shards of the same, each document drawn for once, in order."""
+    drawn = []
+    draw = Anonymizer.draw
+
+    def counted(self, documents, **more):
+        drawn.append(len(documents))
+        return draw(self, documents, **more)
+
+    monkeypatch.setattr(Anonymizer, "draw", counted)
+    monkeypatch.setattr(readers, "SIZE", 150)
+    monkeypatch.setattr(separated, "BLOCK", 64)
+    monkeypatch.setattr(release, "SHARD", 50)
+    monkeypatch.setattr(plan, "BATCH", 30)
+    heights = [frame.height for frame in readers.Corpus(["texts.csv"], "text")]
+    assert len(set(heights)) > 1
+    assert max(heights) < 30
+    assert syntf(monkeypatch) == 0
+    rows = [load_npz(place / "out" / f"vectors-0000{i}.npz").shape[0] for i in range(5)]
+    assert rows == [50, 50, 50, 50, 30]
+    assert check(place / "out") == list(range(COUNT))
+    assert sum(drawn) == COUNT
+    assert max(drawn) <= 30
+    assert len(drawn) < len(heights)
+
+
+def test_the_first_batch_is_read_once(place, small, monkeypatch):
+    """What was read to see whether a file can be is what is drawn for."""
+    passes = []
+    read = readers.Corpus._all
+
+    def counted(self):
+        passes.append(self)
+        return read(self)
+
+    monkeypatch.setattr(readers.Corpus, "_all", counted)
+    assert syntf(monkeypatch) == 0
+    assert len(passes) == 1
+    assert check(place / "out") == list(range(COUNT))

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from syntf import SynTF, entropy
 from syntf.errors import SyntfError
+from syntf.ledger import Ledger
 from syntf.presets import PRESETS
 from syntf.vectors import WordVectors
 
@@ -313,3 +314,66 @@ def test_the_guarantee_follows_the_last_fit():
     made.set_params(length=4)
     assert made.transform(TEXTS).sum() == 5 * made.guarantee_.length == 15
     assert made.fit(TEXTS).transform(TEXTS).sum() == 5 * made.guarantee_.length == 20
+
+
+# Streams
+
+
+def test_a_stream_gives_what_transform_gives_of_the_same_texts():
+    whole = make(source=entropy.Seeded(3)).fit([]).transform(TEXTS)
+    (one,) = make(source=entropy.Seeded(3)).fit([]).iter_transform(iter(TEXTS))
+    assert (whole != one).nnz == 0
+    parts = list(make().fit([]).iter_transform(iter(TEXTS), batch_size=2))
+    assert [part.shape for part in parts] == [(2, 6), (2, 6), (1, 6)]
+    assert [part.sum(axis=1).tolist() for part in parts] == [[[10], [10]], [[10], [10]], [[10]]]
+
+
+def test_nothing_is_read_ahead_of_what_is_asked_for():
+    read = []
+
+    def texts():
+        for number in range(10**9):
+            read.append(number)
+            yield f"cat {number}"
+
+    stream = make().fit([]).iter_transform(texts(), batch_size=3)
+    assert read == []
+    for batch in range(1, 5):
+        assert next(stream).shape == (3, 6)
+        assert len(read) == 3 * batch
+
+
+def test_what_was_drawn_is_handed_on_before_a_source_fails():
+    def texts():
+        yield from ["cat", "dog", "bus"]
+        raise ConnectionError
+
+    stream = make().fit([]).iter_transform(texts(), batch_size=2)
+    assert next(stream).shape == (2, 6)
+    with pytest.raises(ConnectionError):
+        next(stream)
+
+
+@pytest.mark.parametrize("size", [0, -1, 1.5, "2", None])
+def test_a_batch_size_that_is_none_is_refused_at_once(size):
+    with pytest.raises(ValueError, match="batch_size must be a whole number, at least 1"):
+        make().fit([]).iter_transform([], batch_size=size)
+
+
+def test_a_stream_is_refused_where_transform_is():
+    with pytest.raises(ValueError, match="got a single one: put it in a list"):
+        make().fit([]).iter_transform("cat")
+    with pytest.raises(ValueError, match="ids and authors are for a ledger"):
+        make().fit([]).iter_transform([], ids=[])
+    with pytest.raises(NotFittedError):
+        make().iter_transform([])
+    assert list(make().fit([]).iter_transform([])) == []
+
+
+def test_a_ledger_is_charged_batch_by_batch_and_ends_the_stream(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=100)
+    synthetic = make(loss=6, length=10, ledger=ledger).fit([])
+    stream = synthetic.iter_transform(iter(["cat"] * 4), ids=iter("abca"), batch_size=2)
+    assert next(stream).shape == (2, 6)
+    with pytest.raises(SyntfError):  # the second draw for "a"
+        next(stream)

@@ -221,3 +221,17 @@ def test_an_empty_word_in_a_file_is_refused(tmp_path):
     (tmp_path / "v.txt").write_bytes(b"cat 1 2\n 3 4\n")
     with pytest.raises(SyntfError, match="line 2"):
         WordVectors.read(tmp_path / "v.txt")
+
+
+def test_the_vectors_of_rows_are_those_of_the_table(toy_vectors):
+    assert (toy_vectors.at([3, 0, 3]) == toy_vectors.matrix[[3, 0, 3]]).all()
+    assert toy_vectors.at(range(40)) is toy_vectors.matrix
+    assert (toy_vectors.at(list(range(40))) == toy_vectors.matrix).all()
+    assert (toy_vectors.at(range(39)) == toy_vectors.matrix[:39]).all()
+    assert (toy_vectors.at(range(1, 40)) == toy_vectors.matrix[1:]).all()
+
+
+def test_a_term_is_contained_as_it_is_written(toy_vectors):
+    assert "cat" in toy_vectors
+    assert "Cat" not in toy_vectors
+    assert toy_vectors.find("Cat") == 0

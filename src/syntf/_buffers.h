@@ -12,13 +12,18 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+/* By what a processor can do: the name of one, as in arch=haswell, would mean no later one. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
-#define FAST __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#if __GNUC__ >= 12
+#define FAST __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define FAST __attribute__((target_clones("default", "avx2", "avx512f")))
+#endif
 #else
 #define FAST
 #endif
 
-enum { MOST = 10 };
+enum { MOST = 12 };
 typedef struct {
     Py_buffer view[MOST];
     int count;

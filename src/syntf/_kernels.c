@@ -4,11 +4,18 @@
  * no product followed by a sum, so no compiler can fuse two roundings into one.
  * Types and shapes of the arrays are settled by kernels.py.
  */
+#include "_avx512.h"
 #include "_buffers.h"
 #include <math.h>
 #include <string.h>
 
-enum { GRID = 65535, COUNTS = 512 }; /* arithmetic.GRID; columns of the penalty table */
+enum {
+    GRID = 65535,  /* arithmetic.GRID */
+    STRETCH = 256, /* columns looked at together */
+    BLOCK = 32,    /* and added up together */
+};
+
+static int wide = 0; /* whether the loops of _avx512.h are used */
 
 /* reference.rate: level of cosine minus spelling penalty, clipped at 0, for one input word */
 FAST static void rate_row(const float *restrict dot, float scale_in, const float *restrict scale_out,
@@ -30,68 +37,129 @@ FAST static void add_row(uint8_t *restrict sum, const uint8_t *restrict row, Py_
         sum[w] = (uint8_t)(sum[w] + row[w]);
 }
 
-/* reference.weigh for one row; returns the sum before scaling */
-FAST static int64_t weigh_row(const uint16_t *restrict levels, const int64_t *restrict table,
-                              int64_t total, Py_ssize_t width, int64_t *restrict weights)
+FAST static uint16_t greatest(const uint16_t *restrict levels, Py_ssize_t width)
 {
-    int64_t sum = 0, used = 0;
     uint16_t top = 0;
     for (Py_ssize_t w = 0; w < width; w++)
         top = levels[w] > top ? levels[w] : top;
-    const int64_t *from_top = table + (GRID - top);
-    for (Py_ssize_t w = 0; w < width; w++) {
-        int64_t value = from_top[levels[w]];
-        weights[w] = value;
-        sum += value;
+    return top;
+}
+
+FAST static Py_ssize_t first_of(const uint16_t *restrict levels, Py_ssize_t width, uint16_t top)
+{
+    Py_ssize_t w = 0;
+    for (int found = 0; w + STRETCH <= width; w += STRETCH) {
+        for (Py_ssize_t i = w; i < w + STRETCH; i++)
+            found |= levels[i] == top;
+        if (found)
+            break;
     }
-    double scale = (double)total / (double)sum;
+    while (levels[w] != top)
+        w++;
+    return w;
+}
+
+FAST static int64_t look_up_plain(const uint16_t *restrict levels, const int64_t *restrict from_top,
+                                  Py_ssize_t width, int64_t *restrict weights)
+{
+    int64_t sum = 0;
     for (Py_ssize_t w = 0; w < width; w++) {
-        int64_t value = (int64_t)rint((double)weights[w] * scale);
-        weights[w] = value;
-        used += value;
+        weights[w] = from_top[levels[w]];
+        sum += weights[w];
     }
-    Py_ssize_t best = 0;
-    while (levels[best] != top)
-        best++;
-    weights[best] += total - used;
     return sum;
 }
 
-FAST static void widen_row(const int64_t *restrict weights, Py_ssize_t width,
-                           int64_t *restrict low, int64_t *restrict high)
+FAST static int64_t scale_plain(int64_t *restrict weights, Py_ssize_t width, double scale)
 {
+    int64_t used = 0;
     for (Py_ssize_t w = 0; w < width; w++) {
-        low[w] = weights[w] < low[w] ? weights[w] : low[w];
-        high[w] = weights[w] > high[w] ? weights[w] : high[w];
+        weights[w] = (int64_t)rint((double)weights[w] * scale);
+        used += weights[w];
     }
+    return used;
 }
 
+/* reference.weigh for one row; returns the sum before scaling */
+static int64_t weigh_row(const uint16_t *levels, const int64_t *table, int64_t total,
+                         Py_ssize_t width, int64_t *weights)
+{
+    uint16_t top = greatest(levels, width);
+    const int64_t *from_top = table + (GRID - top);
+    int64_t sum = (wide ? look_up_wide : look_up_plain)(levels, from_top, width, weights);
+    int64_t used = (wide ? scale_wide : scale_plain)(weights, width, (double)total / (double)sum);
+    weights[first_of(levels, width, top)] += total - used;
+    return sum;
+}
+
+/* whether a weight leaves [low, high]: a difference below zero has the sign bit */
 FAST static int outside(const int64_t *restrict weights, Py_ssize_t width,
                         const int64_t *restrict low, const int64_t *restrict high)
 {
-    int64_t bad = 0;
+    int64_t sign = 0;
     for (Py_ssize_t w = 0; w < width; w++)
-        bad |= (weights[w] < low[w]) | (weights[w] > high[w]);
-    return bad != 0;
+        sign |= (weights[w] - low[w]) | (high[w] - weights[w]);
+    return sign < 0;
+}
+
+/* Most rows widen few columns: stretches are read, and written only where they must be. */
+FAST static void widen_row(const int64_t *restrict weights, Py_ssize_t width,
+                           int64_t *restrict low, int64_t *restrict high)
+{
+    for (Py_ssize_t first = 0; first < width; first += STRETCH) {
+        Py_ssize_t end = width - first < STRETCH ? width : first + STRETCH;
+        int64_t sign = 0;
+        for (Py_ssize_t w = first; w < end; w++)
+            sign |= (weights[w] - low[w]) | (high[w] - weights[w]);
+        if (sign >= 0)
+            continue;
+        for (Py_ssize_t w = first; w < end; w++) {
+            low[w] = weights[w] < low[w] ? weights[w] : low[w];
+            high[w] = weights[w] > high[w] ? weights[w] : high[w];
+        }
+    }
+}
+
+/* upto[b]: the weight of the blocks up to b and with it; returns how many there are */
+FAST static Py_ssize_t add_up(const int64_t *restrict weights, Py_ssize_t width,
+                              int64_t *restrict upto)
+{
+    Py_ssize_t blocks = 0;
+    int64_t running = 0;
+    for (Py_ssize_t first = 0; first < width; first += BLOCK) {
+        Py_ssize_t end = width - first < BLOCK ? width : first + BLOCK;
+        for (Py_ssize_t w = first; w < end; w++)
+            running += weights[w];
+        upto[blocks++] = running;
+    }
+    return blocks;
 }
 
 /* the first output whose cumulative weight exceeds the point: searchsorted, side="right" */
-static int32_t find(const int64_t *upto, Py_ssize_t width, int64_t point)
+static int32_t find(const int64_t *weights, const int64_t *upto, Py_ssize_t blocks, int64_t point)
 {
-    Py_ssize_t first = 0, count = width;
-    while (count > 0) {
+    Py_ssize_t first = 0;
+    for (Py_ssize_t count = blocks; count > 1;) {
         Py_ssize_t half = count / 2;
-        if (upto[first + half] <= point) {
-            first += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
+        first += upto[first + half - 1] <= point ? half : 0;
+        count -= half;
     }
-    return (int32_t)first;
+    Py_ssize_t w = first * BLOCK;
+    point -= first ? upto[first - 1] : 0;
+    while (point >= weights[w])
+        point -= weights[w++];
+    return (int32_t)w;
 }
 
 /* --- the interface ------------------------------------------------------------------- */
+
+/* wide() -> are the loops of _avx512.h in use? wide(on) sets it, where they can be */
+static PyObject *use_wide(PyObject *self, PyObject *args)
+{
+    if (PyTuple_Size(args) > 0)
+        wide = PyObject_IsTrue(PyTuple_GetItem(args, 0)) && wide_is_here();
+    return PyBool_FromLong(wide);
+}
 
 /* rate(dot, scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty, out) */
 static PyObject *rate(PyObject *self, PyObject *args)
@@ -114,6 +182,28 @@ static PyObject *rate(PyObject *self, PyObject *args)
     }
     Py_END_ALLOW_THREADS
     free(shared);
+    release(&held);
+    Py_RETURN_NONE;
+}
+
+/* rate_packed(vectors, packed, the other arguments of rate) where wide */
+static PyObject *rate_packed(PyObject *self, PyObject *args)
+{
+    Buffers held = {.count = 0};
+    READ(int8_t, vectors, 0) READ(uint8_t, packed, 1) READ(float, scale_in, 2)
+    READ(float, scale_out, 3) READ(int64_t, ptr, 4) READ(int64_t, ids, 5)
+    READ(uint64_t, has_bigram, 6) READ(uint8_t, count_in, 7) READ(uint8_t, count_out, 8)
+    READ(uint16_t, penalty, 9) WRITE(uint16_t, out, 10)
+    Py_ssize_t width = LENGTH(3, float);
+    Rating of = {LENGTH(2, float), width, LENGTH(6, uint64_t) / ((width + TILE - 1) / TILE),
+                 scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty, out};
+    Py_ssize_t dimensions = of.rows ? LENGTH(0, int8_t) / of.rows : 0;
+    int32_t *in = calloc((size_t)((of.rows + GROUP) * (dimensions / 4 + 2)), sizeof *in);
+    if (!in) { release(&held); return PyErr_NoMemory(); }
+    Py_BEGIN_ALLOW_THREADS
+    rate_wide(&of, vectors, dimensions, packed, in);
+    Py_END_ALLOW_THREADS
+    free(in);
     release(&held);
     Py_RETURN_NONE;
 }
@@ -154,41 +244,71 @@ static PyObject *widen(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* draw(levels, table, sums, low, high, starts, points, outputs, total) -> accounted for? */
+/* draw(levels, table, sums, low, high, starts, order, words, outputs, total, unused)
+ * -> accounted for? Of the 64 bits of a word, all but the last `unused` are the point. */
 static PyObject *draw(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(uint16_t, levels, 0) READ(int64_t, table, 1) READ(int64_t, sums, 2)
-    READ(int64_t, low, 3) READ(int64_t, high, 4) READ(int64_t, starts, 5) READ(int64_t, points, 6)
-    WRITE(int32_t, outputs, 7)
-    int64_t total = PyLong_AsLongLong(PyTuple_GetItem(args, 8));
+    READ(int64_t, low, 3) READ(int64_t, high, 4) READ(int64_t, starts, 5)
+    READ(int32_t, order, 6) READ(uint64_t, words, 7) WRITE(int32_t, outputs, 8)
+    int64_t total = PyLong_AsLongLong(PyTuple_GetItem(args, 9));
+    int unused = (int)PyLong_AsLong(PyTuple_GetItem(args, 10));
     Py_ssize_t rows = LENGTH(2, int64_t), width = LENGTH(3, int64_t);
-    int64_t *upto = malloc((size_t)(width + 1) * sizeof *upto);
-    if (!upto) { release(&held); return PyErr_NoMemory(); }
+    int64_t *weights = malloc((size_t)(2 * width + 1) * sizeof *weights), *upto = weights + width;
+    if (!weights) { release(&held); return PyErr_NoMemory(); }
     int sound = 1;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t r = 0; r < rows && sound; r++) {
-        int64_t sum = weigh_row(levels + r * width, table, total, width, upto);
-        sound = sum == sums[r] && !outside(upto, width, low, high);
-        for (Py_ssize_t w = 1; w < width; w++)
-            upto[w] += upto[w - 1];
+        int64_t sum = weigh_row(levels + r * width, table, total, width, weights);
+        sound = sum == sums[r] && !outside(weights, width, low, high);
+        Py_ssize_t blocks = add_up(weights, width, upto);
+        sound = sound && upto[blocks - 1] == total;
         for (int64_t i = starts[r]; sound && i < starts[r + 1]; i++)
-            outputs[i] = find(upto, width, points[i]);
+            outputs[order[i]] = find(weights, upto, blocks, (int64_t)(words[order[i]] >> unused));
     }
     Py_END_ALLOW_THREADS
-    free(upto);
+    free(weights);
     release(&held);
     return PyBool_FromLong(sound);
 }
 
+/* group(rows, starts, order): starts has one place more than there are inputs, zeros */
+static PyObject *group(PyObject *self, PyObject *args)
+{
+    Buffers held = {.count = 0};
+    READ(int32_t, rows, 0) WRITE(int64_t, starts, 1) WRITE(int32_t, order, 2)
+    Py_ssize_t count = LENGTH(0, int32_t), inputs = LENGTH(1, int64_t) - 1;
+    Py_BEGIN_ALLOW_THREADS
+    /* starts[v] moves from where v begins to where it ends, which is where v + 1 begins */
+    for (Py_ssize_t i = 0; i < count; i++)
+        starts[rows[i] + 1]++;
+    for (Py_ssize_t v = 0; v < inputs; v++)
+        starts[v + 1] += starts[v];
+    for (Py_ssize_t i = 0; i < count; i++)
+        order[starts[rows[i]]++] = (int32_t)i;
+    memmove(starts + 1, starts, (size_t)inputs * sizeof *starts);
+    starts[0] = 0;
+    Py_END_ALLOW_THREADS
+    release(&held);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"wide", use_wide, METH_VARARGS, NULL},
     {"rate", rate, METH_VARARGS, NULL},
+    {"rate_packed", rate_packed, METH_VARARGS, NULL},
     {"weigh", weigh, METH_VARARGS, NULL},
     {"widen", widen, METH_VARARGS, NULL},
     {"draw", draw, METH_VARARGS, NULL},
+    {"group", group, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 static PyModuleDef_Slot slots[] = {{0, NULL}};
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, .m_name = "_kernels", .m_methods = methods, .m_slots = slots};
-PyMODINIT_FUNC PyInit__kernels(void) { return PyModuleDef_Init(&module); }
+PyMODINIT_FUNC PyInit__kernels(void)
+{
+    wide = wide_is_here();
+    return PyModuleDef_Init(&module);
+}

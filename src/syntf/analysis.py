@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from syntf.errors import SyntfError
+from syntf.lexicon import lexicon
 
 Morphology = Literal["lemma", "lower", "orth"]
 
@@ -38,7 +39,10 @@ class Analysis(Protocol[Token]):
         """The token of a word that stands by itself."""
 
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+LETTERS = re.compile(r"[^\W_]+")
+"""Letters and digits of any script, in a row."""
+
+_TOKEN = re.compile(f"{LETTERS.pattern}(?:['’]{LETTERS.pattern})?")
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
 _NUMBER_WORDS = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
@@ -54,6 +58,16 @@ def tokens(text: str) -> list[str]:
     ['The', "cat's", '2', 'kittens', "aren't", 'mine', 'e', 'mail', 'me', 'too']
     """
     return _TOKEN.findall(text)
+
+
+def bare(token: str) -> str:
+    """A token less a possessive ending, its apostrophe the plain one.
+
+    >>> bare("Cat’s"), bare("o’clock")
+    ('Cat', "o'clock")
+    """
+    word = token.replace("’", "'")
+    return word[:-2] if word[-2:] in ("'s", "'S") else word
 
 
 class Analyzer:
@@ -98,9 +112,7 @@ class Analyzer:
         >>> Analyzer().candidates("the"), Analyzer().candidates("2nd")
         ((), ())
         """
-        word = token.replace("’", "'")
-        if word[-2:] in ("'s", "'S"):
-            word = word[:-2]
+        word = bare(token)
         low = word.lower()
         number = bool(_NUMBER.fullmatch(low)) or low in _NUMBER_WORDS
         if not self.numbers if number else low in self.stop_words:
@@ -124,20 +136,13 @@ def check(morphology: Any, stop_words: Any) -> None:
 def lemmatize(word: str) -> str:
     """The dictionary form of a lower-case English word, without looking at its neighbours.
 
-    A form that several parts of speech share is taken as auxiliary, noun, verb,
-    adjective, adverb, in this order; a word the lexicon lacks stays as it is.
+    A form that several parts of speech share is taken as :mod:`syntf.lexicon` says; a word
+    the lexicon lacks stays as it is.
 
     >>> [lemmatize(word) for word in ("mice", "playing", "best", "unixes")]
     ['mouse', 'play', 'best', 'unixes']
     """
-    # Imported here: loading the lexicon takes longer than all other imports of `--help`.
-    from lemminflect import getAllLemmas
-
-    found = getAllLemmas(word)
-    for part_of_speech in ("AUX", "NOUN", "VERB", "ADJ", "ADV"):
-        if part_of_speech in found:
-            return str(found[part_of_speech][0]).lower()
-    return word
+    return lexicon().lemmas.get(word.lower(), word)
 
 
 @cache

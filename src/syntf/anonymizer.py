@@ -6,7 +6,7 @@ its outputs.
 """
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, bounds, cache, entropy, mechanisms, vector_objects
+from syntf import __version__, bounds, cache, entropy, mechanisms, token_table, vector_objects
 from syntf.analysis import Analysis, Analyzer, Morphology
 from syntf.arithmetic import fraction, positive
 from syntf.composition import (
@@ -25,15 +25,17 @@ from syntf.composition import (
     document_frequency,
     fitted_idf,
     public_idf,
-    read_documents,
 )
 from syntf.errors import SyntfError
+from syntf.fitting import document_counts
 from syntf.guarantee import Guarantee, Losses, caveats
 from syntf.mechanism import Mechanism
 from syntf.rating import WordRating
+from syntf.reading import look_up, read_documents
 from syntf.spacy_analysis import PREFIX, SpacyAnalyzer
 from syntf.stages import Advance, Stages, silent
 from syntf.synthesis import synthesize
+from syntf.token_table import TokenTable
 from syntf.topicality import names, topical_weights
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Provenance, Remembered, Vocabulary, count_or_share, first_known
@@ -157,16 +159,17 @@ class Anonymizer:
         *,
         source: entropy.Source = entropy.system,
         released: Set[str] = frozenset(),
+        device: str | None = None,
         stages: Stages = silent,
     ) -> "Anonymizer":
         """Prepare everything. `texts` are gone through only where something is fitted on them.
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
         `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
-        of them, or from the same texts, is fitted.
+        of them, or from the same texts, is fitted. `device` is that of :mod:`syntf.mechanisms`.
         """
         read = reading(settings, texts, released, stages)
-        return cls.over(settings, *read, texts, source=source, stages=stages)
+        return cls.over(settings, *read, texts, source=source, device=device, stages=stages)
 
     @classmethod
     def over(
@@ -178,6 +181,7 @@ class Anonymizer:
         texts: Iterable[str] = (),
         *,
         source: entropy.Source = entropy.system,
+        device: str | None = None,
         stages: Stages = silent,
         rating: WordRating | None = None,
     ) -> "Anonymizer":
@@ -187,6 +191,7 @@ class Anonymizer:
             epsilon=settings.epsilon,
             loss=settings.loss,
             neighbours=settings.neighbours,
+            device=device,
             stages=stages,
         )
         made = cls(
@@ -201,8 +206,12 @@ class Anonymizer:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tokens remembered, which are those of the texts."""
-        return {name: value for name, value in vars(self).items() if name != "_term_of"}
+        """Without the tokens remembered, which are those of the texts, and the table of tokens.
+
+        It is for the compiled code of one version; another process may have another, or none.
+        """
+        left_out = ("_term_of", "_table")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> csr_matrix:
         """Synthetic counts: one row a text, one column an output term, int32."""
@@ -213,10 +222,19 @@ class Anonymizer:
         empty = csr_matrix((0, len(self.vocabulary.outputs)), dtype=np.int32)
         return rows[0] if len(rows) == 1 else vstack([empty, *rows], format="csr", dtype=np.int32)
 
-    def read(self, texts: Sequence[str], *, stages: Stages = silent) -> Documents:
-        """The known terms of each text; no draw yet."""
+    def read(
+        self,
+        texts: Sequence[str],
+        *,
+        stages: Stages = silent,
+        term_of: Mapping[Any, int] | None = None,
+    ) -> Documents:
+        """The known terms of each text; no draw yet.
+
+        Where tokens have to be analysed, `term_of` remembers them, else this object does.
+        """
         with stages("reading words", len(texts)) as advance:
-            return self._read(texts, advance)
+            return self._read(texts, advance, term_of)
 
     def draw(self, documents: Documents, *, stages: Stages = silent) -> csr_matrix:
         """Synthetic counts of documents that were read. Each call is a release of its own."""
@@ -288,8 +306,24 @@ class Anonymizer:
         term = first_known(self.analyzer, number.__contains__)
         return Remembered(lambda token: number.get(term(token), -1))
 
-    def _read(self, texts: Sequence[str], progress: Advance | None = None) -> Documents:
-        return read_documents(texts, self._term_of, self._empty, progress, read=self.analyzer.read)
+    @cached_property
+    def _table(self) -> TokenTable | None:
+        """The inputs of all tokens, kept if these are public; None where each is to be analysed."""
+        if not token_table.serves(self.analyzer):
+            return None
+        make = cache.tokens if self.vocabulary.provenance == "public" else TokenTable.build
+        return make(self.analyzer, self.vocabulary.inputs)
+
+    def _read(
+        self,
+        texts: Sequence[str],
+        progress: Advance | None = None,
+        term_of: Mapping[Any, int] | None = None,
+    ) -> Documents:
+        if self._table is not None:
+            return look_up(texts, self._table, self._empty, progress)
+        known = self._term_of if term_of is None else term_of
+        return read_documents(texts, known, self._empty, progress, read=self.analyzer.read)
 
     @property
     def _empty(self) -> int:
@@ -330,9 +364,9 @@ def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> W
     """How well words stand for each other: the same for every ε, loss, length and k."""
     return WordRating(
         vocabulary.inputs,
-        vectors.matrix[np.asarray(vocabulary.input_rows)],
+        vectors.at(vocabulary.input_rows),
         vocabulary.outputs,
-        vectors.matrix[np.asarray(vocabulary.output_rows)],
+        vectors.at(vocabulary.output_rows),
         spelling=settings.spelling,
     )
 
@@ -374,8 +408,8 @@ def _vocabulary(
     released: Set[str],
 ) -> Vocabulary:
     if settings.fit_vocabulary:
-        return Vocabulary.fit(
-            texts, analyzer, vectors,
+        return Vocabulary.of_counts(
+            *document_counts(texts, analyzer, vectors), vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
             only=names if settings.weights == "topical" else None,
         )  # fmt: skip

@@ -1,34 +1,42 @@
-"""Measurements of tables, neighbours, and word vectors from files, remembered between runs.
+"""What is worked out from public things alone, remembered between runs.
 
-Kept are the sums and extremes of a table, the neighbours of words as numbers, and public
-vectors as int8; never a text. A damaged file is made anew. An entry forged with its checksum
-could misstate a loss, so the folder is made for its owner alone; no row outside what an entry
-says is drawn from (:mod:`syntf.mechanism`), and forged neighbours are bad ones, at a loss that
-is measured on them (:mod:`syntf.neighbourhood`).
+Kept are the sums and extremes of a table, the neighbours of words as numbers, public vectors as
+int8, and the words of public vocabularies with the forms that count as them; never a text. A
+damaged file is made anew. An entry forged with its checksum could misstate a loss, so the folder
+is made for its owner alone; no row outside what an entry says is drawn from
+(:mod:`syntf.mechanism`), forged neighbours are bad ones, at a loss that is measured on them
+(:mod:`syntf.neighbourhood`), and forged tokens are words misread, at no loss at all.
 """
 
 import json
 import os
+import sys
 import tempfile
+from collections.abc import Sequence
 from hashlib import file_digest, sha256
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 import platformdirs
+from numpy.typing import NDArray
 
-from syntf import nearest, vector_files
+from syntf import lexicon, nearest, vector_files
+from syntf.analysis import Analyzer
 from syntf.mechanism import ExponentialMechanism, Extremes, table_key
 from syntf.nearest import Neighbours
 from syntf.parallel import Progress
 from syntf.rating import Rating
 from syntf.stages import Stages, silent
+from syntf.token_table import TokenTable
 from syntf.vectors import WordVectors
 
 _CHECK = sha256().digest_size
-_KINDS = ("table", "neighbours", "vectors")
+_KINDS = ("table", "neighbours", "vectors", "tokens")
 _VECTORS = "syntf vectors 1"
 """Changes with whatever changes the table that a file of vectors is read as."""
+_TOKENS = "syntf tokens 1"
+"""Changes with whatever changes the table of tokens for the same words and settings."""
 
 
 def folder() -> Path:
@@ -37,28 +45,35 @@ def folder() -> Path:
 
 
 def mechanism(
-    rating: Rating, epsilon: float, progress: Progress | None = None
+    rating: Rating,
+    epsilon: float,
+    progress: Progress | None = None,
+    device: str | None = None,
 ) -> ExponentialMechanism:
     """The mechanism for a rating, measured now unless it was before."""
     path = folder() / f"{table_key(rating, epsilon)}.table"
     rows, columns = rating.shape
     raw = _read(path, 8 * (rows + 2 * columns))
     known = None if raw is None else _extremes(raw, rows, columns)
-    made = ExponentialMechanism(rating, epsilon=epsilon, extremes=known, progress=progress)
+    made = ExponentialMechanism(
+        rating, epsilon=epsilon, extremes=known, device=device, progress=progress
+    )
     if known is None:
         numbers = np.concatenate(list(vars(made.extremes).values()))
         _keep(path, numbers.astype("<i8").tobytes())
     return made
 
 
-def neighbours(rating: Rating, count: int, progress: Progress | None = None) -> Neighbours:
+def neighbours(
+    rating: Rating, count: int, progress: Progress | None = None, device: str | None = None
+) -> Neighbours:
     """The outputs nearest to each input of a rating, found now unless they were before."""
     parts = [nearest.SCHEME, count, rating.shape, rating.digest]
     path = folder() / f"{sha256(json.dumps(parts).encode()).hexdigest()}.neighbours"
     known = _read(path, 4 * rating.shape[0] * count)
     if known is not None:
         return np.frombuffer(known, dtype="<i4").reshape(-1, count)
-    made = nearest.nearest(rating, count, progress)
+    made = nearest.nearest(rating, count, progress, device)
     _keep(path, made.astype("<i4").tobytes())
     return made
 
@@ -84,8 +99,32 @@ def vectors(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
     return made
 
 
+def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
+    """What tokens count as, for public inputs: worked out now unless it was before.
+
+    Kept are words of the vocabulary and forms of the lexicon; memory-mapped.
+    """
+    lemmas = lexicon.digest() if analyzer.morphology == "lemma" else ""
+    about = [
+        _TOKENS, sys.byteorder, analyzer.morphology, analyzer.numbers,
+        sorted(analyzer.stop_words), lemmas, len(inputs),
+    ]  # fmt: skip
+    key = sha256(json.dumps(about).encode())
+    key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)).data)
+    key.update("".join(inputs).encode("utf-8", "surrogatepass"))
+    path = folder() / f"{key.hexdigest()}.tokens"
+    raw = _mapped(path)
+    exact = analyzer.morphology == "orth"
+    known = None if raw is None else TokenTable.kept(raw, len(inputs), exact=exact)
+    if known is not None:
+        return known
+    made = TokenTable.build(analyzer, inputs)
+    _keep(path, *(part.data for part in made.parts()))
+    return made
+
+
 def clear() -> int:
-    """Forget all measurements, neighbours and vectors; returns how many there were."""
+    """Forget all measurements, neighbours, vectors and tokens; returns how many there were."""
     found = (path for kind in _KINDS for path in folder().glob(f"*.{kind}"))
     entries = [path for path in found if len(path.stem) == 64]
     for path in entries:
@@ -115,21 +154,28 @@ def _file_digest(path: str | PathLike[str]) -> bytes:
 
 def _read_vectors(path: Path) -> WordVectors | None:
     """The table that was kept there: its shape, its int8 numbers, and words and notes as JSON."""
-    try:
-        raw = np.memmap(path, dtype=np.uint8, mode="r")
-    except (OSError, ValueError):  # not there, or empty
+    raw = _mapped(path)
+    if raw is None:
         return None
-    if raw[:_CHECK].tobytes() != sha256(raw[_CHECK:].data).digest():
-        return None
-    start = _CHECK + 16
+    start = 16
     try:
-        rows, columns = raw[_CHECK:start].view("<i8").tolist()
+        rows, columns = raw[:start].view("<i8").tolist()
         end = start + rows * columns
         about = json.loads(raw[end:].tobytes())
         matrix = raw[start:end].view(np.int8).reshape(rows, columns)
         return WordVectors(about["words"], matrix, about["notes"])
     except (ValueError, KeyError, TypeError, RecursionError):  # not by this program
         return None
+
+
+def _mapped(path: Path) -> NDArray[np.uint8] | None:
+    """The bytes that :func:`_keep` wrote, memory-mapped; None for anything else."""
+    try:
+        raw = np.memmap(path, dtype=np.uint8, mode="r")
+    except (OSError, ValueError):  # not there, or empty
+        return None
+    kept: NDArray[np.uint8] = np.asarray(raw)[_CHECK:]
+    return kept if raw[:_CHECK].tobytes() == sha256(kept.data).digest() else None
 
 
 def _keep(path: Path, *parts: bytes | memoryview) -> None:

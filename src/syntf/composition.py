@@ -9,17 +9,14 @@ is formed; a document without any known word is one occurrence of `empty`.
 the input of the mechanism is chosen does not change the loss of the mechanism.
 """
 
-from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from syntf import entropy
-from syntf.analysis import Analyzer, Read
+from syntf import drawing, entropy
 
 
 @dataclass(frozen=True)
@@ -31,25 +28,6 @@ class Documents:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-
-def read_documents(
-    texts: Iterable[str],
-    term_of: Mapping[Any, int],
-    empty: int,
-    progress: Callable[[int], None] | None = None,
-    *,
-    read: Read[Any] = Analyzer.read,
-) -> Documents:
-    """The known terms of each text; `term_of` maps any token that `read` finds to one, or to -1."""
-    terms, starts = array("i"), array("q", [0])
-    for found in read(texts):
-        known = [term for token in found if (term := term_of[token]) >= 0]
-        terms.extend(known or [empty])
-        starts.append(len(terms))
-        if progress and len(starts) % 256 == 1:
-            progress(256)
-    return Documents(np.frombuffer(starts, dtype=np.int64), np.frombuffer(terms, dtype=np.int32))
 
 
 def draw_terms(
@@ -67,17 +45,31 @@ def draw_terms(
     comes as often as its share of θ says, up to one time. Reads eight bytes a draw, or a
     document, whatever the documents are, and a document's terms depend on it alone.
     """
-    count = len(documents)
-    draws = entropy.integers(source, count * (1 if systematic else length), 53) * 2.0**-53
+    bits = entropy.words(source, len(documents) * (1 if systematic else length))
+    # In whole units, so that no document's sum depends on those before it.
+    units = None if weights is None else np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
+    drawn = drawing.terms(
+        documents.starts, documents.terms, bits, length, units, systematic=systematic
+    )
+    return _terms(documents, length, bits, units, systematic) if drawn is None else drawn
+
+
+def _terms(
+    documents: Documents,
+    length: int,
+    bits: NDArray[np.uint64],
+    units: NDArray[np.int64] | None,
+    systematic: bool,
+) -> NDArray[np.int32]:
+    """The terms that these bits draw: what the compiled loop repeats."""
+    draws = (bits >> np.uint64(11)) * 2.0**-53
     if systematic:
-        draws = (np.arange(length) + draws.reshape(count, 1)) / length
-    draws = draws.reshape(count, length)
+        draws = (np.arange(length) + draws[:, None]) / length
+    draws = draws.reshape(len(documents), length)
     first, last = documents.starts[:-1, None], documents.starts[1:, None] - 1
-    if weights is None:
+    if units is None:
         places = first + (draws * (last - first + 1)).astype(np.int64)
     else:
-        # In whole units, so that no document's sum depends on those before it.
-        units = np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
         upto = np.concatenate([[0], np.cumsum(units[documents.terms])])
         low, high = upto[first], upto[last + 1]
         points = low + (draws * (high - low)).astype(np.int64)
@@ -91,6 +83,13 @@ def beginning(documents: Documents, count: int) -> Documents:
     return Documents(starts, documents.terms[: starts[-1]])
 
 
+def joined(parts: Sequence[Documents]) -> Documents:
+    """The documents of several readings, one after the other."""
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return Documents(starts, np.concatenate([part.terms for part in parts]))
+
+
 def repeated(documents: Documents, times: int) -> Documents:
     """The same documents, all of them again and again."""
     sizes = np.tile(np.diff(documents.starts), times)
@@ -101,19 +100,12 @@ def term_frequencies(documents: Documents, terms: int) -> csr_matrix:
     """How often each document has each of the first `terms` terms: its tf vector."""
     known = documents.terms < terms
     ends = np.concatenate([[0], np.cumsum(known)])[documents.starts]
-    columns = documents.terms[known]
-    counts = csr_matrix(
-        (np.ones(columns.size, dtype=np.int32), columns, ends), shape=(len(documents), terms)
-    )
-    counts.sum_duplicates()
-    return counts
+    return drawing.counted(ends, documents.terms[known], terms)
 
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
     """In how many documents each term occurs."""
-    owner = np.repeat(np.arange(len(documents)), np.diff(documents.starts))
-    pairs = np.unique(owner * np.int64(terms) + documents.terms) % terms
-    return np.bincount(pairs, minlength=terms)
+    return np.bincount(term_frequencies(documents, terms).indices, minlength=terms)
 
 
 def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:

@@ -41,10 +41,15 @@ def integers(source: Source, count: int, bits: int) -> NDArray[np.int64]:
     The total is a power of two, so taking the top bits is exact: no modulo, no
     rejection, and the number of bytes used depends on `count` alone.
     """
+    return (words(source, count) >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def words(source: Source, count: int) -> NDArray[np.uint64]:
+    """`count` times eight bytes of the source, all of their bits."""
     raw = source(8 * count)
     if len(raw) != 8 * count:
         raise RuntimeError(f"the entropy source gave {len(raw)} bytes instead of {8 * count}")
-    return (np.frombuffer(raw, dtype="<u8") >> np.uint64(64 - bits)).astype(np.int64)
+    return np.frombuffer(raw, dtype="<u8").astype(np.uint64, copy=False)
 
 
 def permutation(source: Source, count: int) -> NDArray[np.intp]:

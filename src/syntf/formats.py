@@ -1,12 +1,18 @@
 """Synthetic counts in the formats that other tools read."""
 
+import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_matrix, save_npz
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from syntf import archive, drawing
 
 Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
 """Writes counts to a path; the last argument is the number of the first document."""
@@ -14,8 +20,21 @@ Writer = Callable[[Path, csr_matrix, Sequence[str], int], None]
 
 def npz(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """For ``scipy.sparse.load_npz``."""
+    arrays = {
+        "indices": counts.indices,
+        "indptr": counts.indptr,
+        "format": np.array(b"csr"),
+        "shape": np.array(counts.shape),
+        "data": counts.data,
+    }
+
+    def pack(block: slice) -> archive.Member:
+        ((name, array),) = list(arrays.items())[block]
+        return archive.packed(f"{name}.npy", _npy(array))
+
+    members = list(drawing.in_blocks(pack, len(arrays), 1))
     with path.open("wb") as file:
-        save_npz(file, counts)
+        archive.write(file, members)
 
 
 def parquet(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
@@ -42,33 +61,54 @@ def mtx(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> Non
 
 def svmlight(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """For ``sklearn.datasets.load_svmlight_file``: columns from 1, every target 0."""
+    labels = [f"{column}:" for column in range(1, counts.shape[1] + 1)]
     with path.open("w", encoding="ascii", newline="\n") as file:
-        for columns, numbers in _rows(counts):
-            pairs = zip(columns, numbers, strict=True)
-            file.write(f"0 {' '.join(f'{column + 1}:{number}' for column, number in pairs)}\n")
+        file.writelines(f"0 {' '.join(pairs)}\n" for pairs in _numbered(counts, labels))
 
 
 def jsonl(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """One object a line: the number of the document, and a count for each of its terms."""
+    labels = [f"{json.dumps(term)}: " for term in terms]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for number, (columns, numbers) in enumerate(_rows(counts), start=first):
-            named = {terms[column]: count for column, count in zip(columns, numbers, strict=True)}
-            file.write(json.dumps({"document": number, "counts": named}) + "\n")
+        file.writelines(
+            f'{{"document": {number}, "counts": {{{", ".join(pairs)}}}}}\n'
+            for number, pairs in enumerate(_numbered(counts, labels), start=first)
+        )
 
 
 def text(path: Path, counts: csr_matrix, terms: Sequence[str], first: int) -> None:
     """One line a document: each word as often as it was drawn, in alphabetical order."""
+    order = sorted(range(len(terms)), key=terms.__getitem__)
+    words = [terms[column] for column in order]
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        for columns, numbers in _rows(counts):
-            words = sorted(
-                (terms[column], count) for column, count in zip(columns, numbers, strict=True)
+        for columns, numbers in _rows(counts[:, order].sorted_indices()):
+            drawn = (
+                word
+                for at, count in zip(columns, numbers, strict=True)
+                for word in repeat(words[at], count)
             )
-            file.write(" ".join(w for word, count in words for w in [word] * count) + "\n")
+            file.write(" ".join(drawn) + "\n")
 
 
-def _rows(counts: csr_matrix) -> list[tuple[list[int], list[int]]]:
-    spans = zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
-    return [(counts.indices[a:b].tolist(), counts.data[a:b].tolist()) for a, b in spans]
+def _npy(array: NDArray[Any]) -> list[bytes | memoryview]:
+    """An array as a .npy file: its header, and its bytes where they are."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    return [header.getvalue(), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data]
+
+
+def _numbered(counts: csr_matrix, labels: Sequence[str]) -> Iterator[list[str]]:
+    """For each document the labels of its columns, each with its count; most counts are 1."""
+    once = [f"{label}1" for label in labels]
+    for columns, numbers in _rows(counts):
+        pairs = zip(columns, numbers, strict=True)
+        yield [once[at] if count == 1 else f"{labels[at]}{count}" for at, count in pairs]
+
+
+def _rows(counts: csr_matrix) -> Iterator[tuple[list[int], list[int]]]:
+    """Columns and counts of one document after the other."""
+    for first, last in pairwise(counts.indptr.tolist()):
+        yield counts.indices[first:last].tolist(), counts.data[first:last].tolist()
 
 
 WRITERS: dict[str, tuple[str, Writer]] = {

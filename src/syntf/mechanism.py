@@ -65,7 +65,7 @@ class Mechanism(Protocol):
         *,
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.signedinteger[Any]]:
         """One output index for each input index."""
 
 
@@ -89,6 +89,7 @@ class ExponentialMechanism:
     total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
     extremes : a measurement made earlier of the same table, taken on trust. Whatever it
         says, no row outside it is drawn from.
+    device : what measures it in place of this processor, as PyTorch calls it: ``cuda``.
     progress : called with the number of rows measured, as they are.
 
     Attributes
@@ -123,6 +124,7 @@ class ExponentialMechanism:
         epsilon: float,
         total_bits: int = 62,
         extremes: Extremes | None = None,
+        device: str | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.epsilon = positive("epsilon", epsilon)
@@ -138,6 +140,12 @@ class ExponentialMechanism:
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
         self._table = exponential_table(self.epsilon, bits)
+        if extremes is None and device is not None:
+            from syntf import gpu
+
+            extremes = Extremes(
+                *gpu.extremes(self.rating, self._table, self.total, device, progress)
+            )
         self.extremes = self._measure(progress) if extremes is None else self._known(extremes)
         self.ratio = largest_ratio(self.extremes.low, self.extremes.high)
         self.loss = log_up(self.ratio)
@@ -184,35 +192,33 @@ class ExponentialMechanism:
         *,
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.signedinteger[Any]]:
         """One output index for each input index.
 
         Draw i takes the i-th eight bytes of the source, whatever the rows are and in
         whatever order they are worked through. `progress` hears of draws done.
         """
-        inputs = row_indices(np.asarray(rows), self.shape[0])
-        points = entropy.integers(source, inputs.size, self._bits)
-        order = np.argsort(inputs, axis=None, kind="stable")
-        distinct, starts = np.unique(inputs.ravel()[order], return_index=True)
-        ends = np.append(starts, inputs.size)[1:]
-        outputs = np.empty(inputs.size, dtype=np.intp)
+        inputs = inside(np.asarray(rows), self.shape[0])
+        words = entropy.words(source, inputs.size)
+        flat = np.ascontiguousarray(inputs.ravel(), dtype=np.int32)
+        starts, order = kernels.group(flat, self.shape[0])
+        distinct = np.flatnonzero(np.diff(starts))
+        upto = np.append(starts[distinct], inputs.size)
+        outputs = np.empty(inputs.size, dtype=np.int32)
 
         def work(block: slice) -> None:
-            some, first = distinct[block], int(starts[block][0])
-            where = order[first : int(ends[block][-1])]
-            drawn = kernels.draw(
+            some = distinct[block]
+            sound = kernels.draw(
                 self._levels(some), self._table, self.total,
                 self.extremes.sums[some], self.extremes.low, self.extremes.high,
-                np.append(starts[block], ends[block][-1]).astype(np.int64) - first, points[where],
+                upto[block.start : block.stop + 1], order, words, outputs,
             )  # fmt: skip
-            if drawn is None:
+            if not sound:
                 raise TableError(
                     "a row of the mechanism differs from the one its loss was measured on; "
                     "nothing was drawn (clear the cache with `syntf cache clear` and try again)"
                 )
-            outputs[where] = drawn
 
-        upto = np.append(starts, inputs.size)
         in_parallel(work, len(distinct), self.shape[1], progress, upto)
         return outputs.reshape(inputs.shape)
 
@@ -222,7 +228,9 @@ class ExponentialMechanism:
         arrays = [np.array(array, dtype=np.int64) for array in vars(extremes).values()]
         if [array.shape for array in arrays] != [(rows,), (columns,), (columns,)]:
             raise TableError("these extremes were measured on a table of another shape")
-        return Extremes(*arrays)
+        # Weights lie in 1 … total: bounds beyond say no more, and differences from these fit.
+        sums, low, high = arrays
+        return Extremes(sums, np.clip(low, 0, self.total + 1), np.clip(high, 0, self.total + 1))
 
     def _levels(self, rows: NDArray[np.intp]) -> Levels:
         """The rating's levels, in the form the loops rely on."""
@@ -263,19 +271,26 @@ def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
 
 def row_indices(rows: NDArray[Any], inputs: int) -> NDArray[np.intp]:
     """Rows to draw from, refused unless each is an index of one of the `inputs`."""
+    return inside(rows, inputs).astype(np.intp)
+
+
+def inside(rows: NDArray[Any], inputs: int) -> NDArray[Any]:
+    """The rows as they are, refused alike."""
     if rows.size and not np.issubdtype(rows.dtype, np.integer):
         raise SyntfError(f"rows must be integers, not {rows.dtype}")
     if rows.size and not (rows.min() >= 0 and rows.max() < inputs):
         raise SyntfError(f"rows must lie in 0 … {inputs - 1}; got {rows.min()} … {rows.max()}")
-    return rows.astype(np.intp)
+    return rows
 
 
 def largest_ratio(low: Weights, high: Weights) -> Fraction:
     """max over columns of high/low, compared as exact fractions."""
+    if low.min() < 1:
+        raise TableError("a weight below 1 was measured: an output would be impossible")
+    about = high / low  # two conversions and a division: right to within 2**-51
     top, bottom = 1, 1
-    for least, most in zip(low.tolist(), high.tolist(), strict=True):
-        if least < 1:
-            raise TableError("a weight below 1 was measured: an output would be impossible")
+    for column in np.flatnonzero(about >= about.max() * (1 - 2.0**-48)).tolist():
+        most, least = int(high[column]), int(low[column])
         if most * bottom > top * least:
             top, bottom = most, least
     return Fraction(top, bottom)

@@ -14,15 +14,17 @@ def build(
     epsilon: float,
     loss: float | None = None,
     neighbours: int | None = None,
+    device: str | None = None,
     stages: Stages = silent,
 ) -> Mechanism:
     """A mechanism for words rated so, with one more input for the document without any.
 
     With a wanted `loss`, ε is found for it: by search, or, with `neighbours`, as twice the loss.
+    A `device` of PyTorch works out what the cache does not know: the same integers, sooner.
     """
     if neighbours is not None:
         with stages("finding neighbours", words.shape[0]) as advance:
-            found = cache.neighbours(words, int(neighbours), advance)
+            found = cache.neighbours(words, int(neighbours), advance, device)
         return NeighbourhoodMechanism(
             found,
             outputs=words.shape[1],
@@ -33,6 +35,6 @@ def build(
 
     def measure(epsilon: float) -> ExponentialMechanism:
         with stages("measuring the loss", rating.shape[0]) as advance:
-            return cache.mechanism(rating, epsilon, advance)
+            return cache.mechanism(rating, epsilon, advance, device)
 
     return measure(epsilon) if loss is None else epsilon_for_loss(loss, measure)

@@ -14,11 +14,13 @@ SCHEME = "nearest/1"
 """Names the order: a change in any neighbour it gives must change this name."""
 
 
-def nearest(rating: Rating, count: int, progress: Progress | None = None) -> Neighbours:
+def nearest(
+    rating: Rating, count: int, progress: Progress | None = None, device: str | None = None
+) -> Neighbours:
     """The `count` outputs of highest level for each input; of equals, those that come first.
 
     One pass over a block for each neighbour: for a few of them, finding the levels takes
-    longer. `progress` hears of inputs done.
+    longer. `progress` hears of inputs done; `device` is as for a mechanism.
 
     >>> from syntf.rating import ArrayRating
     >>> nearest(ArrayRating([[0.1, 0.9, 0.4, 0.9], [0.0, 0.0, 0.0, 0.2]]), 3).tolist()
@@ -30,6 +32,10 @@ def nearest(rating: Rating, count: int, progress: Progress | None = None) -> Nei
             f"neighbours must be at least 1 and at most the number of outputs, {outputs}; "
             f"got {count}"
         )
+    if device is not None:
+        from syntf import gpu
+
+        return gpu.neighbours(rating, count, device, progress)
     found = np.empty((inputs, count), dtype=np.int32)
 
     def work(block: slice) -> None:

@@ -26,14 +26,15 @@ import hashlib
 import json
 from bisect import bisect_left
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntf import entropy
+from syntf import drawing, entropy
 from syntf.arithmetic import log_up, positive
 from syntf.errors import SyntfError, TableError
-from syntf.mechanism import largest_ratio, row_indices
+from syntf.mechanism import inside, largest_ratio, row_indices
 from syntf.nearest import Neighbours
 from syntf.parallel import Progress
 from syntf.reference import Weights
@@ -138,28 +139,40 @@ class NeighbourhoodMechanism:
         *,
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
-    ) -> NDArray[np.intp]:
+    ) -> NDArray[np.int32]:
         """One output index for each input index.
 
         Draw i takes the i-th eight bytes of the source, whatever the rows are. `progress`
         hears of draws done.
         """
-        inputs = row_indices(np.asarray(rows), self.shape[0])
+        inputs = inside(np.asarray(rows), self.shape[0])
         if _hash(self._neighbours) != self._hash:
             raise TableError(
                 "the neighbours differ from those the loss was measured on; nothing was drawn"
             )
-        points = entropy.integers(source, inputs.size, self._bits)
-        flat, outputs = inputs.ravel(), np.empty(inputs.size, dtype=np.intp)
+        bits = entropy.words(source, inputs.size)
+        flat, outputs = inputs.astype(np.int32, copy=False).ravel(), np.empty(inputs.size, np.int32)
 
-        for start in range(0, inputs.size, STEP):
-            block = slice(start, start + STEP)
-            outputs[block] = drawn = self._at(flat[block], points[block])
+        def work(block: slice) -> int:
+            outputs[block] = drawn = self._drawn(flat[block], bits[block])
+            return drawn.size
+
+        for done in drawing.in_blocks(work, inputs.size, STEP):
             if progress:
-                progress(drawn.size)
+                progress(done)
         return outputs.reshape(inputs.shape)
 
-    def _at(self, rows: NDArray[np.intp], points: Weights) -> NDArray[np.intp]:
+    def _drawn(self, rows: NDArray[np.int32], bits: NDArray[np.uint64]) -> NDArray[np.integer[Any]]:
+        """The outputs that these bits draw, compiled or not."""
+        drawn = drawing.near(
+            rows, bits, self._neighbours,
+            total_bits=self._bits, background=self.background, outputs=self.shape[1],
+        )  # fmt: skip
+        if drawn is None:
+            return self._at(rows, (bits >> np.uint64(64 - self._bits)).astype(np.int64))
+        return drawn
+
+    def _at(self, rows: NDArray[np.int32], points: Weights) -> NDArray[np.int64]:
         """The outputs at these points, integers below the total: the exact sampler.
 
         Of the points, M·b are common to all rows but the last, b for each output in turn;

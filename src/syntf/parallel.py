@@ -1,20 +1,46 @@
-"""Long work over the rows of a table, in blocks on all cores."""
+"""Long work in blocks, on all cores or on as many as it may have."""
 
 import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
+
+from syntf.errors import SyntfError
 
 Progress = Callable[[int], None]
 """Called with the number of rows, or of draws, just done."""
 
 BLOCK = 1 << 20  # entries a worker holds at once
 
-_cores = os.cpu_count()
+_most: ContextVar[int] = ContextVar("threads that share work")
+
+
+def threads() -> int:
+    """How many threads share work here: one a core, unless :func:`at_most` says otherwise."""
+    return _most.get(_cores())
+
+
+@contextmanager
+def at_most(jobs: int | None) -> Iterator[None]:
+    """Have no more threads than this share the work inside, with this thread's own work.
+
+    As scikit-learn counts jobs: -1 for one a core, -2 for one less. None changes nothing.
+    """
+    if jobs == 0:
+        raise SyntfError("jobs must be at least 1, or negative to count from the number of cores")
+    before = threads()
+    most = before if jobs is None else jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
+    token = _most.set(most)
+    try:
+        yield
+    finally:
+        _most.reset(token)
 
 
 def in_parallel(
@@ -32,21 +58,22 @@ def in_parallel(
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-    with threadpool_limits(1), ThreadPoolExecutor(_cores) as pool:
+    with threadpool_limits(1), ThreadPoolExecutor(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
 
 
-def one_thread() -> None:
-    """For a process that is given one core, as a task of a cluster is."""
-    global _cores
-    _cores = 1
-
-
 def undisturbed() -> None:
     """For a process that works for another: Ctrl-C, which reaches all, is the other's to heed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _cores() -> int:
+    """Those this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _each(

@@ -8,6 +8,7 @@ rating passes the suite in ``tests/test_rating.py``.
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from syntf import kernels
 from syntf.arithmetic import GRID, fraction
 from syntf.errors import SyntfError
 from syntf.reference import MOST_BIGRAMS, Levels
+from syntf.spelling import Spelling
 
 EXACT_DIMENSIONS = (1 << 24) // 127**2
 """Up to here a float32 product of int8 vectors is exact, in whatever order it is summed."""
@@ -102,37 +104,50 @@ class WordRating:
                 f"vectors must have one common number of dimensions, at most {EXACT_DIMENSIONS}; "
                 f"got {vectors_in.shape[1]} and {vectors_out.shape[1]}"
             )
+        for words, vectors in ((inputs, vectors_in), (outputs, vectors_out)):
+            _check(words, vectors)
         self.shape = (len(inputs), len(outputs))
         self.digest = _digest(inputs, vectors_in, outputs, vectors_out, spelling)
-        self._vectors_in = vectors_in
-        self._vectors_out = np.ascontiguousarray(vectors_out.T.astype(np.float32))
-        self._scale_in, self._scale_out = _scale(inputs, vectors_in), _scale(outputs, vectors_out)
+        self._inputs, self._outputs, self._spelling = inputs, outputs, spelling
+        self._vectors_in, self._given_out = vectors_in, vectors_out
 
-        column: dict[str, int] = {}
-        out = [[column.setdefault(b, len(column)) for b in bigrams(word)] for word in outputs]
-        self._has_bigram = np.zeros((len(column), len(outputs)), dtype=np.uint8)
-        for w, ids in enumerate(out):
-            self._has_bigram[ids, w] = 1
-        self._count_out = np.array([len(ids) for ids in out], dtype=np.uint8)
-        own = [bigrams(word) for word in inputs]
-        self._count_in = np.array([len(b) for b in own], dtype=np.uint8)
-        shared = [[column[b] for b in word if b in column] for word in own]
-        self._ptr = np.concatenate([[0], np.cumsum([len(ids) for ids in shared])]).astype(np.int64)
-        self._ids = np.array([i for ids in shared for i in ids], dtype=np.int64)
-        self._penalty = _penalty(spelling)
+    # What follows takes longer than the digest, and is needed only where levels are: not where
+    # a cache has all that is to be known of them.
+
+    @cached_property
+    def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return kernels.pack(self._given_out, self._spelled.has_bigram())
+
+    @cached_property
+    def _scale_in(self) -> NDArray[np.float32]:
+        return _scale(self._vectors_in)
+
+    @cached_property
+    def _scale_out(self) -> NDArray[np.float32]:
+        return _scale(self._given_out)
+
+    @cached_property
+    def _penalty(self) -> NDArray[np.uint16]:
+        return _penalty(self._spelling)
+
+    @cached_property
+    def _spelled(self) -> Spelling:
+        return Spelling.of(self._inputs, self._outputs)
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        starts, ends = self._ptr[rows], self._ptr[rows + 1]
-        ids = [self._ids[a:b] for a, b in zip(starts, ends, strict=True)]
+        spelled, (vectors_out, has_bigram) = self._spelled, self._packed
+        starts, ends = spelled.ptr[rows], spelled.ptr[rows + 1]
+        ids = [spelled.ids[a:b] for a, b in zip(starts, ends, strict=True)]
         return kernels.rate(
-            self._vectors_in[rows].astype(np.float32) @ self._vectors_out,
+            self._vectors_in[rows],
+            vectors_out,
             self._scale_in[rows],
             self._scale_out,
             np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
             np.concatenate([*ids, np.empty(0, dtype=np.int64)]),
-            self._has_bigram,
-            self._count_in[rows],
-            self._count_out,
+            has_bigram,
+            spelled.count_in[rows],
+            spelled.count_out,
             self._penalty,
         )
 
@@ -145,32 +160,31 @@ class WithEmptyDocument:
     """
 
     def __init__(self, rating: Rating) -> None:
-        self._rating = rating
+        self.words = rating
         self.shape = (rating.shape[0] + 1, rating.shape[1])
         self.digest = hashlib.sha256(b"with empty document " + rating.digest.encode()).hexdigest()
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
         words = rows < self.shape[0] - 1
         if words.all():
-            return self._rating.levels(rows)
-        levels[words] = self._rating.levels(rows[words])
+            return self.words.levels(rows)
+        levels = np.zeros((len(rows), self.shape[1]), dtype=np.uint16)
+        levels[words] = self.words.levels(rows[words])
         return levels
 
 
-def bigrams(word: str) -> list[str]:
-    """The distinct letter bigrams of a word, case ignored, in a fixed order."""
-    letters = word.lower()
-    return sorted({letters[i : i + 2] for i in range(max(1, len(letters) - 1))})[:MOST_BIGRAMS]
-
-
-def _scale(words: Sequence[str], vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-    """sqrt(GRID) / norm, each step correctly rounded."""
+def _check(words: Sequence[str], vectors: NDArray[np.int8]) -> None:
+    """Refuse vectors that have no exact cosine."""
     if vectors.min() < -127:
         raise SyntfError("vectors must lie in -127 … 127 to be exact; -128 occurs")
-    squares = (vectors.astype(np.int64) ** 2).sum(axis=1)
-    if not squares.all():
-        raise SyntfError(f"the vector of {words[int(squares.argmin())]!r} is zero: no cosine")
+    zero = ~vectors.any(axis=1)
+    if zero.any():
+        raise SyntfError(f"the vector of {words[int(zero.argmax())]!r} is zero: no cosine")
+
+
+def _scale(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
+    """sqrt(GRID) / norm, each step correctly rounded."""
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
     scale: NDArray[np.float32] = np.sqrt(GRID / squares.astype(np.float64)).astype(np.float32)
     return scale
 
@@ -193,5 +207,5 @@ def _digest(
     digest = hashlib.sha256(f"word rating, spelling {float(spelling).hex()}".encode())
     for words, vectors in ((inputs, vectors_in), (outputs, vectors_out)):
         digest.update(json.dumps([vectors.shape, list(words)]).encode())
-        digest.update(np.ascontiguousarray(vectors, dtype=np.int8).tobytes())
+        digest.update(np.ascontiguousarray(vectors, dtype=np.int8).data)
     return digest.hexdigest()

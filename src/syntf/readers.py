@@ -6,54 +6,41 @@ says where and never what the text was. Bytes that are not text are replaced, ne
 one bad document must not stop, or mark, a release.
 """
 
-import bz2
 import codecs
-import csv
-import glob
-import gzip
-import json
 import lzma
-import mailbox
-import os
-import re
-import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from email import policy
-from email.message import EmailMessage
-from email.parser import BytesParser
-from hashlib import file_digest, sha256
-from io import TextIOWrapper
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from syntf import parquet_files
+from syntf import input_files, json_lines, parquet_files, separated
+from syntf.characters import UTF_8
 from syntf.errors import SyntfError, suggestion
+from syntf.input_files import STDIN, shown
 
 BATCH = 1 << 15
-"""Documents in a batch."""
+"""Documents in a batch, at most."""
+
+SIZE = 1 << 23
+"""Bytes after which a batch is full, whatever the number of its documents."""
 
 COLUMNS_NAMED = 20
 """Columns that are listed where one is missing."""
 
-STDIN = "-"
 BadRows = Literal["stop", "skip"]
 
-_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
-             ".parquet": "parquet", ".mbox": "mbox"}  # fmt: skip
-_OPENERS: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
 _NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
 """Encodings that are Python's or the Internet's own; some warn of what they are given."""
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
     "mixed types"
 )
-
-csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
 
 @dataclass
@@ -81,9 +68,10 @@ class Corpus:
     bad: int = field(default=0, init=False)
     done: int = field(default=0, init=False)
     _tried: set[Path] = field(default_factory=set, init=False, repr=False)
+    _begun: Iterator[pl.DataFrame] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.paths = _expand(self.inputs)
+        self.paths = input_files.expand(self.inputs)
         try:
             "".encode(self.encoding)
         except LookupError:
@@ -92,7 +80,7 @@ class Corpus:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}") from None
         if codecs.lookup(self.encoding).name in _NOT_OF_FILES:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}")
-        self.kinds = [self.format or _kind(path) for path in self.paths]
+        self.kinds = [self.format or input_files.kind(path) for path in self.paths]
         self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
 
     @property
@@ -105,15 +93,31 @@ class Corpus:
         for frame in self:
             yield from texts(frame, self.text or "text")
 
+    def peek(self) -> None:
+        """Read the first batch, with which the next pass begins: a file that cannot be is told."""
+        batches = self._batches()
+        first = list(islice(batches, 1))
+        self._begun = chain(first, batches)
+
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Batches of rows with the columns wanted; only the last may be short."""
+        """Batches of rows with the columns wanted, all but the last one full."""
+        begun, self._begun = self._begun, None
+        return self._batches() if begun is None else begun
+
+    def _batches(self) -> Iterator[pl.DataFrame]:
         held: list[pl.DataFrame] = []
+        rows = size = 0
         for frame in self._all():
             held.append(frame)
-            if sum(part.height for part in held) >= BATCH:
+            rows += frame.height
+            size += int(frame.estimated_size())
+            if rows >= BATCH or size >= SIZE:
                 whole = pl.concat(held, how="vertical_relaxed")
+                held = []
                 yield whole[:BATCH]
-                held = [whole[BATCH:]] if whole.height > BATCH else []
+                if rows > BATCH:
+                    held = [whole[BATCH:]]
+                rows, size = max(0, rows - BATCH), 0
         if held:
             yield pl.concat(held, how="vertical_relaxed")
 
@@ -133,7 +137,7 @@ class Corpus:
                 rows += frame.height
                 yield from self._with_text(wanted, path, rows - frame.height)
             if not rows and not self.bad:
-                raise SyntfError(f"{_name(path)} holds no rows")
+                raise SyntfError(f"{shown(path)} holds no rows")
             self.done = before + (path.stat().st_size if path.is_file() else 0)
 
     def _frames(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
@@ -143,96 +147,42 @@ class Corpus:
             elif kind == "parquet":
                 yield from self._parquet(path)
             elif kind == "mbox":
-                yield from _mbox(path)
+                # Imported here: what reads mail takes long to load, and few need it.
+                from syntf import mailboxes
+
+                yield from mailboxes.frames(path, BATCH)
             else:
                 yield from self._stream(path, kind)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-            raise SyntfError(f"cannot read {_name(path)}: {reason}") from None
+            raise SyntfError(f"cannot read {shown(path)}: {reason}") from None
         except UnicodeError:  # codecs with more to refuse than single bytes
-            raise SyntfError(f"cannot read {_name(path)}: it is not {self.encoding}") from None
+            raise SyntfError(f"cannot read {shown(path)}: it is not {self.encoding}") from None
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
             # The library's own message may quote a text: it is not passed on.
-            raise SyntfError(f"cannot read {_name(path)}: {_MALFORMED}") from None
+            raise SyntfError(f"cannot read {shown(path)}: {_MALFORMED}") from None
 
     def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
         if path not in self._tried and not parquet_files.survives(path, BATCH):
-            raise SyntfError(f"cannot read {_name(path)}: it is not a Parquet file, or damaged")
+            raise SyntfError(f"cannot read {shown(path)}: it is not a Parquet file, or damaged")
         self._tried.add(path)
         yield from parquet_files.frames(path, BATCH)
 
     def _stream(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
         """CSV, TSV and JSON lines, decoded and parsed as they come."""
-        encoding = "utf-8-sig" if self.encoding.lower() in ("utf-8", "utf8") else self.encoding
-        given = str(path) == STDIN
-        raw = os.fdopen(os.dup(sys.stdin.fileno()), "rb") if given else path.open("rb")
-        with raw, _decompressed(raw, path) as plain:
-            newline = "\n" if kind == "jsonl" else ""
-            lines = TextIOWrapper(plain, encoding, errors="replace", newline=newline)
+        encoding = UTF_8 if self.encoding.lower() in ("utf-8", "utf8") else self.encoding
+        read = (
+            json_lines.frames
+            if kind == "jsonl"
+            else partial(separated.frames, delimiter=_DELIMITERS[kind])
+        )
+        fault = partial(self._fault, path)
+        with input_files.opened(path) as raw, input_files.decompressed(raw, path) as plain:
             start = self.done
-            frames = self._json(lines, path) if kind == "jsonl" else self._csv(lines, path, kind)
-            for frame in frames:
+            for frame in read(plain, name=shown(path), encoding=encoding, most=BATCH, fault=fault):
                 if raw.seekable():
                     self.done = start + raw.tell()
                 yield frame
-
-    def _csv(self, lines: IO[str], path: Path, kind: str) -> Iterator[pl.DataFrame]:
-        reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
-        header: list[str] | None = None
-        rows: list[list[str]] = []
-        while True:
-            start = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as error:
-                if "end of data" in str(error):  # swallowed all the rest: never to be skipped
-                    raise SyntfError(
-                        f"cannot read {_name(path)}: the quote opened in line {start} is not closed"
-                    ) from None
-                self._fault(path, start, "has a quote in the wrong place")
-                continue
-            if not row:
-                continue
-            if header is None:
-                header = row
-                if len(set(header)) < len(header):
-                    raise SyntfError(f"{_name(path)} has two columns of the same name")
-            elif len(row) != len(header):
-                wrong = "too many fields" if len(row) > len(header) else "too few fields"
-                self._fault(path, start, f"has {wrong}: {len(row)} instead of {len(header)}")
-            else:
-                rows.append(row)
-                if len(rows) == BATCH:
-                    yield _strings(header, rows)
-                    rows = []
-        if header is None:
-            raise SyntfError(f"{_name(path)} is empty")
-        yield _strings(header, rows)
-
-    def _json(self, lines: IO[str], path: Path) -> Iterator[pl.DataFrame]:
-        rows: list[dict[str, Any]] = []
-        found = False
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            found = True
-            try:
-                row = json.loads(line, object_hook=_whole_characters)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                self._fault(path, number, "is not a JSON object")
-                continue
-            rows.append(row)
-            if len(rows) == BATCH:
-                yield pl.from_dicts(rows, infer_schema_length=None, strict=False)
-                rows = []
-        if not found:
-            raise SyntfError(f"{_name(path)} is empty")
-        if rows:
-            yield pl.from_dicts(rows, infer_schema_length=None, strict=False)
 
     def _wanted(self, frame: pl.DataFrame) -> pl.DataFrame:
         asked = [self.text] if self.text is not None else []
@@ -254,7 +204,7 @@ class Corpus:
             yield frame
 
     def _fault(self, path: Path, number: int, what: str, unit: str = "line") -> None:
-        place = f"{_name(path)}: {unit} {number} {what}"
+        place = f"{shown(path)}: {unit} {number} {what}"
         if self.bad_rows == "stop":
             raise SyntfError(f"cannot read {place} (--bad-rows skip leaves such rows out)")
         self.bad += 1
@@ -299,16 +249,6 @@ def names(frame: pl.DataFrame, column: str) -> list[str]:
     return values.fill_nan(None).cast(pl.Int64).cast(pl.String).fill_null("").to_list()
 
 
-def digest(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, or of the names and SHA-256 of a folder's files."""
-    source = Path(path)
-    if not source.is_dir():
-        with source.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
-    lines = (f"{digest(file)} {_name(file.relative_to(source))}\n" for file in _files(source))
-    return sha256("".join(lines).encode()).hexdigest()
-
-
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """Refuse columns that are not there, and name those that are, if these are names."""
     for column in columns:
@@ -327,136 +267,20 @@ def _is_name(column: str) -> bool:
     return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
 
 
-def _expand(inputs: Sequence[str | Path]) -> list[Path]:
-    paths: list[Path] = []
-    for given in inputs:
-        path = Path(given)
-        if str(given) == STDIN or path.exists():
-            paths.append(path)
-        elif glob.has_magic(str(given)):
-            found = sorted(Path(match) for match in glob.glob(str(given), recursive=True))
-            if not found:
-                raise SyntfError(f"no file matches {given}")
-            paths.extend(found)
-        else:
-            raise SyntfError(f"no file or folder at {given}")
-    if STDIN in map(str, paths) and len(paths) > 1:
-        raise SyntfError("standard input (-) stands alone: give files or -, not both")
-    known: set[tuple[int, int]] = set()
-    for path in paths if str(paths[0]) != STDIN else ():
-        found_at = path.stat()
-        if (found_at.st_dev, found_at.st_ino) in known:
-            raise SyntfError(f"{_name(path)} is given twice: its documents would lose twice")
-        known.add((found_at.st_dev, found_at.st_ino))
-    return paths
-
-
-def stamps(path: Path) -> list[tuple[str, int, int]]:
-    """What tells that a file, or any file of a folder, is not what it was: its size and time."""
-    every = _files(path) if path.is_dir() else [path]
-    return [(_name(one), one.stat().st_size, one.stat().st_mtime_ns) for one in every]
-
-
-def _kind(path: Path) -> str:
-    if str(path) == STDIN:
-        raise SyntfError("say what standard input holds: --input-format csv, tsv or jsonl")
-    if path.is_dir():
-        return "folder"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _OPENERS:
-        suffixes.pop()
-    kind = _SUFFIXES.get(suffixes[-1]) if suffixes else None
-    if kind is None:
-        raise SyntfError(
-            f"cannot tell the format of {path.name}: it must end in {', '.join(_SUFFIXES)} "
-            f"({', '.join(_OPENERS)} may follow), or say it with --input-format"
-        )
-    return kind
-
-
-def _decompressed(raw: Any, path: Path) -> Any:
-    opener = _OPENERS.get(path.suffix.lower())
-    return opener(raw) if opener else raw
-
-
-def _strings(header: Sequence[str], rows: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """All columns as strings: what is kept is kept as it is, an id 007 too."""
-    columns = zip(*rows, strict=True) if rows else [()] * len(header)
-    return pl.DataFrame(
-        [pl.Series(n, [_encodable(v) for v in c], pl.String)
-         for n, c in zip(header, columns, strict=True)]
-    )  # fmt: skip
-
-
-def _whole_characters(row: dict[str, Any]) -> dict[str, Any]:
-    """Replace lone surrogates, which JSON can spell and no file can hold."""
-    return {_encodable(key): _encodable(value) for key, value in row.items()}
-
-
-def _encodable(value: Any) -> Any:
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list):
-        return [_encodable(item) for item in value]
-    return value
-
-
 def _folder(source: Path) -> Iterator[pl.DataFrame]:
-    paths = _files(source)
+    paths = input_files.within(source)
     if not paths:
         raise SyntfError(f"the folder {source} holds no files")
-    for start in range(0, len(paths), BATCH):
-        some = paths[start : start + BATCH]
-        names = [_name(path.relative_to(source)) for path in some]
-        bodies = [path.read_bytes().decode("utf-8", "replace") for path in some]
+    names: list[str] = []
+    bodies: list[str] = []
+    size = 0
+    for path in paths:
+        raw = path.read_bytes()
+        names.append(shown(path.relative_to(source)))
+        bodies.append(raw.decode("utf-8", "replace"))
+        size += len(raw)
+        if len(names) == BATCH or size >= SIZE:
+            yield pl.DataFrame({"path": names, "text": bodies})
+            names, bodies, size = [], [], 0
+    if names:
         yield pl.DataFrame({"path": names, "text": bodies})
-
-
-def _mbox(source: Path) -> Iterator[pl.DataFrame]:
-    """Messages as rows: text (the body as plain text), subject, from, date."""
-    parser = BytesParser(policy=policy.default)
-    names = ("subject", "from", "date")
-    with closing(mailbox.mbox(source, create=False)) as box:
-        keys = box.keys()
-        for start in range(0, len(keys), BATCH):
-            messages = [parser.parsebytes(box.get_bytes(k)) for k in keys[start : start + BATCH]]
-            columns = {"text": [_body(message) for message in messages]}
-            columns |= {name: [_header(message, name) for message in messages] for name in names}
-            yield pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
-
-
-def _body(message: EmailMessage) -> str:
-    """The body of a message; markup removed where there is nothing but HTML."""
-    try:
-        part = message.get_body(("plain", "html"))
-    except (AttributeError, KeyError, ValueError):
-        part = message
-    if part is None:
-        return ""
-    raw = part.get_payload(decode=True)
-    content = raw if isinstance(raw, bytes) else b""
-    charset = part.get_content_charset() or "utf-8"
-    try:
-        text = content.decode(charset, "replace")
-    except LookupError:
-        text = content.decode("latin-1")
-    if part.get_content_subtype() == "html":
-        text = re.sub(r"<[^>]*>", " ", text)
-    return str(_encodable(text))
-
-
-def _header(message: EmailMessage, name: str) -> str:
-    try:
-        return str(_encodable(str(message.get(name, ""))))
-    except Exception:  # the parser of headers raises many things on broken ones
-        return ""
-
-
-def _files(source: Path) -> list[Path]:
-    return sorted(path for path in source.rglob("*") if path.is_file())
-
-
-def _name(path: Path) -> str:
-    if str(path) == STDIN:
-        return "standard input"
-    return os.fsencode(path.as_posix()).decode("utf-8", "replace")

@@ -19,7 +19,8 @@ MOST_BIGRAMS = 255
 
 
 def rate(
-    dot: NDArray[np.float32],
+    vectors: NDArray[np.int8],
+    outputs: NDArray[np.float32],
     scale_in: NDArray[np.float32],
     scale_out: NDArray[np.float32],
     ptr: NDArray[np.int64],
@@ -31,13 +32,15 @@ def rate(
 ) -> Levels:
     """Levels of cosine minus spelling penalty, clipped at 0, for one block of input words.
 
-    `dot` holds exact integers (products of int8 vectors), ``scale = sqrt(GRID)/norm``,
+    `vectors` holds theirs, one a row, and `outputs` those of the output words, one a column:
+    whole numbers below 128, whose products float32 holds exactly. ``scale = sqrt(GRID)/norm``,
     ``ids[ptr[r]:ptr[r+1]]`` are the letter bigrams of input word r, as rows of
     `has_bigram` (bigram × output word, 0 or 1), and ``penalty[c, m + n]`` is the
     level of s·2c/(m+n), for c shared bigrams of words with m and n.
     """
+    dot = vectors.astype(np.float32) @ outputs
     levels = np.rint(dot * (scale_in[:, None] * scale_out)).astype(np.int32)
-    for row in range(len(dot)):
+    for row in range(len(vectors)):
         shared = has_bigram[ids[ptr[row] : ptr[row + 1]]].sum(axis=0)
         levels[row] -= penalty[shared, count_in[row] + count_out.astype(np.intp)]
     return np.maximum(levels, 0).astype(np.uint16)
@@ -78,19 +81,33 @@ def draw(
     low: Weights,
     high: Weights,
     starts: NDArray[np.int64],
-    points: Weights,
-) -> NDArray[np.int32] | None:
-    """For row r, the outputs at ``points[starts[r]:starts[r+1]]``, integers below `total`.
+    order: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    outputs: NDArray[np.int32],
+) -> bool:
+    """For row r, ``outputs[i]`` at the point that ``words[i]`` gives, for its draws i.
 
-    An output w is chosen for exactly ``weight[w]`` of the `total` points: the exact
-    sampler. None if any row is not the one accounted for: its sum differs from
-    `sums`, or a weight leaves [low, high].
+    Those are ``order[starts[r]:starts[r+1]]``, and points the top bits of 64: integers below
+    `total`, a power of two. An output w is chosen for exactly ``weight[w]`` of them: the exact
+    sampler. False, and what `outputs` holds is void, if any row is not the one accounted for:
+    its sum differs from `sums`, or a weight leaves [low, high].
     """
     weights, found = weigh(levels, table, total)
     if (found != sums).any() or (weights < low).any() or (weights > high).any():
-        return None
-    outputs = np.empty(len(points), dtype=np.int32)
+        return False
     for row, upto in enumerate(np.cumsum(weights, axis=1)):
-        span = slice(starts[row], starts[row + 1])
-        outputs[span] = np.searchsorted(upto, points[span], side="right")
-    return outputs
+        draws = order[starts[row] : starts[row + 1]]
+        points = (words[draws] >> np.uint64(unused_bits(total))).astype(np.int64)
+        outputs[draws] = np.searchsorted(upto, points, side="right")
+    return True
+
+
+def unused_bits(total: int) -> int:
+    """How many of 64 random bits a point below `total`, a power of two, leaves unused."""
+    return 65 - total.bit_length()
+
+
+def group(rows: NDArray[np.int32], inputs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Draws by input: those of input v are ``order[starts[v]:starts[v+1]]``, in their order."""
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=inputs))])
+    return starts.astype(np.int64), np.argsort(rows, kind="stable").astype(np.int32)

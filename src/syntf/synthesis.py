@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from syntf import entropy
+from syntf import drawing, entropy
 from syntf.composition import Documents, draw_terms
 from syntf.mechanism import Mechanism
 
@@ -30,15 +30,10 @@ def synthesize(
 
     All draws are made in one call of ``mechanism.sample``, which may group them by term.
     """
-    drawn = draw_terms(documents, length, source, weights, systematic=systematic)
-    words = mechanism.sample(drawn, source=source, progress=progress)
-    counts = csr_matrix(
-        (
-            np.ones(words.size, dtype=np.int32),
-            words.ravel().astype(np.int32),
-            np.arange(len(documents) + 1, dtype=np.int64) * length,
-        ),
-        shape=(len(documents), mechanism.shape[1]),
+    words = mechanism.sample(
+        draw_terms(documents, length, source, weights, systematic=systematic),
+        source=source,
+        progress=progress,
     )
-    counts.sum_duplicates()
-    return counts
+    starts = np.arange(len(documents) + 1, dtype=np.int64) * length
+    return drawing.counted(starts, words.ravel(), mechanism.shape[1])

@@ -19,6 +19,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.lexicon import lexicon
 from syntf.vectors import WordVectors
 
 COMMON = 500
@@ -59,7 +60,6 @@ def names(words: Sequence[str]) -> NDArray[np.bool_]:
     >>> names(["engine", "quickly", "ibm", "run"]).tolist()
     [True, False, True, True]
     """
-    from lemminflect import getAllLemmas  # loading the lexicon takes a while
-
-    found = (getAllLemmas(word) for word in words)
-    return np.array([not parts or "NOUN" in parts for parts in found], dtype=bool)
+    lemmas, nouns = lexicon()
+    found = (word.lower() for word in words)
+    return np.array([form not in lemmas or form in nouns for form in found], dtype=bool)

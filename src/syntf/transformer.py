@@ -1,6 +1,7 @@
 """The scikit-learn face of syntf."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice
 from os import PathLike
 from typing import Any
 
@@ -11,11 +12,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from syntf import entropy
+from syntf import entropy, parallel
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.given import as_names, as_texts, check_several
 from syntf.ledger import Ledger, accountable
-from syntf.ledger_names import Names
 from syntf.presets import settings
 from syntf.vocabulary import Provenance
 
@@ -80,6 +81,12 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     source : callable, optional
         A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
         operating system's entropy is used by default; there is no ``random_state``.
+    n_jobs : int, optional
+        Threads that share the work of ``fit`` and ``transform``; by default, as with -1, one a
+        core. What is drawn does not depend on it.
+    device : {'cuda'}, optional
+        What works out tables that the cache does not know: a GPU, through PyTorch. The integers
+        are the same.
     ledger : Ledger, optional
         Where ``transform`` charges the loss of every document before it draws; it raises, and
         draws nothing, where a budget would be exceeded (:mod:`syntf.ledger`).
@@ -130,6 +137,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         synsets: bool = False,
         vectors: Any = None,
         source: entropy.Source | None = None,
+        n_jobs: int | None = None,
+        device: str | None = None,
         ledger: Ledger | None = None,
     ) -> None:
         self.preset = preset
@@ -153,15 +162,21 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.synsets = synsets
         self.vectors = vectors
         self.source = source
+        self.n_jobs = n_jobs
+        self.device = device
         self.ledger = ledger
 
     def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
         """Prepare the mechanism. The texts are used only where something is fitted on them."""
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
-        del chosen["source"], chosen["ledger"]
+        for name in ("source", "n_jobs", "device", "ledger"):
+            del chosen[name]
         source = entropy.system if self.source is None else self.source
-        anonymizer = Anonymizer.build(settings(**chosen), texts, source=source)
+        with parallel.at_most(self.n_jobs):
+            anonymizer = Anonymizer.build(
+                settings(**chosen), texts, source=source, device=self.device
+            )
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self
 
@@ -176,14 +191,34 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         With a ledger, each text is charged under its id, or by default under the text itself,
         and to its author.
         """
-        check_is_fitted(self, "guarantee_")
-        texts = as_texts(X)
-        if self.ledger is not None:
-            loss = accountable(self._anonymizer.guarantee())
-            self.ledger.spend(loss, [as_names(texts, ids, authors)])
-        elif ids is not None or authors is not None:
-            raise ValueError("ids and authors are for a ledger: SynTF(ledger=...)")
-        return self._anonymizer.anonymize(texts)
+        self._check_names(ids, authors)
+        return self._released(as_texts(X), ids, authors)
+
+    def iter_transform(
+        self,
+        X: Iterable[str],
+        ids: Iterable[Any] | None = None,
+        authors: Iterable[Any] | None = None,
+        *,
+        batch_size: int = 1024,
+    ) -> Iterator[csr_matrix]:
+        """Synthetic counts of texts that keep coming, as from a queue: a matrix a batch.
+
+        Nothing is read from `X` before the next matrix is asked for, and then `batch_size` texts
+        at most: whoever is slow, here or there, slows the other down, and memory stays what one
+        batch takes. A small batch comes sooner, a large one costs less a text.
+
+        >>> synthetic = SynTF(length=9, vocabulary=["cat", "dog", "bus"]).fit([])
+        >>> stream = (f"message {number}: my cat" for number in range(5))
+        >>> [counts.shape for counts in synthetic.iter_transform(stream, batch_size=2)]
+        [(2, 3), (2, 3), (1, 3)]
+        """
+        self._check_names(ids, authors)
+        if not isinstance(batch_size, int) or batch_size < 1:
+            raise ValueError(f"batch_size must be a whole number, at least 1, not {batch_size!r}")
+        check_several(X)
+        named = [None if names is None else iter(names) for names in (ids, authors)]
+        return self._batches(iter(X), named, batch_size)
 
     def fit_transform(
         self,
@@ -195,6 +230,28 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """``fit`` and ``transform`` of the same texts, which may come from a generator."""
         texts = as_texts(X)
         return self.fit(texts, y).transform(texts, ids, authors)
+
+    def _batches(
+        self, X: Iterator[str], named: Sequence[Iterator[Any] | None], size: int
+    ) -> Iterator[csr_matrix]:
+        while texts := as_texts(islice(X, size)):
+            ids, authors = (names and list(islice(names, len(texts))) for names in named)
+            yield self._released(texts, ids, authors)
+
+    def _released(
+        self, texts: list[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
+    ) -> csr_matrix:
+        """The counts, once a ledger, if there is one, was charged for them."""
+        if self.ledger is not None:
+            loss = accountable(self._anonymizer.guarantee())
+            self.ledger.spend(loss, [as_names(texts, ids, authors)])
+        with parallel.at_most(self.n_jobs):
+            return self._anonymizer.anonymize(texts)
+
+    def _check_names(self, ids: Iterable[Any] | None, authors: Iterable[Any] | None) -> None:
+        check_is_fitted(self, "guarantee_")
+        if self.ledger is None and (ids is not None or authors is not None):
+            raise ValueError("ids and authors are for a ledger: SynTF(ledger=...)")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The output terms, one a column."""
@@ -208,56 +265,3 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         tags.non_deterministic = True
         return tags
-
-
-def as_texts(X: Iterable[Any]) -> list[str]:
-    """Any iterable of strings as a list; bytes are decoded and missing values are empty."""
-    if isinstance(X, str | bytes):
-        raise ValueError("expected an iterable of texts, got a single one: put it in a list")
-    return [_as_text(value) for value in X]
-
-
-def as_names(
-    texts: Sequence[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
-) -> Names:
-    """Whom a ledger charges for these texts; a missing name is the empty one."""
-    named = texts if ids is None else _as_strings(ids)
-    if len(named) != len(texts):
-        raise ValueError(f"expected as many ids as texts, {len(texts)}, got {len(named)}")
-    writers = None if authors is None else _as_strings(authors)
-    return Names(named, writers, "text" if ids is None else "id")
-
-
-def _as_strings(values: Iterable[Any]) -> list[str]:
-    return [_as_name(value) for value in values]
-
-
-def _as_name(value: Any) -> str:
-    """The same name for 17, 17.0 and b"17"; what names nobody for certain is refused."""
-    if value is None or _is_missing(value):
-        return ""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    if isinstance(value, float | np.floating | bool | np.bool_):
-        raise ValueError(f"ids and authors must be texts or whole numbers, not {value!r}")
-    return str(value)
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if value is None or _is_missing(value):
-        return ""
-    raise ValueError(f"expected texts (str or bytes), got {type(value).__name__}")
-
-
-def _is_missing(value: Any) -> bool:
-    """NaN, or pandas' NaT and NA: what does not equal itself."""
-    try:
-        return np.ndim(value) == 0 and bool(value != value)
-    except TypeError:  # pandas.NA has no truth value
-        return True

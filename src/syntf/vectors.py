@@ -48,18 +48,30 @@ class WordVectors:
 
     @cached_property
     def _row(self) -> dict[str, int]:
-        return {word: row for row, word in reversed(list(enumerate(self.words)))}
+        last = len(self.words) - 1
+        return dict(zip(reversed(self.words), range(last, -1, -1), strict=True))
+
+    def __contains__(self, term: object) -> bool:
+        """Whether a term has a vector as it is written."""
+        return term in self._row
 
     def find(self, term: str) -> int | None:
         """The row of a term, or of its lower case; None if neither has a vector."""
         row = self._row.get(term)
         return row if row is not None else self._row.get(term.lower())
 
+    def at(self, rows: Sequence[int]) -> NDArray[np.int8]:
+        """The vectors of these rows; of all in their order, the table itself."""
+        if rows == range(len(self.words)):
+            return self.matrix
+        found: NDArray[np.int8] = self.matrix[np.asarray(rows)]
+        return found
+
     @property
     def digest(self) -> str:
         """The SHA-256 of the words and their int8 vectors, whatever file they came from."""
-        words = "".join(f"{word}\n" for word in self.words)
-        found = sha256(f"{self.matrix.shape}\n{words}".encode("utf-8", "replace"))
+        words = "\n".join(self.words)
+        found = sha256(f"{self.matrix.shape}\n{words}\n".encode("utf-8", "replace"))
         found.update(np.ascontiguousarray(self.matrix).data)
         return found.hexdigest()
 

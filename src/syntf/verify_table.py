@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from math import isclose
 
-import numpy as np
-
 from syntf import bounds
 from syntf.analysis import Analyzer
 from syntf.arithmetic import shown
@@ -88,9 +86,9 @@ def table(
         raise SyntfError(f"{len(vocabulary.inputs):,} inputs, not {guarantee.input_size:,}")
     rating = WordRating(
         vocabulary.inputs,
-        vectors.matrix[np.asarray(vocabulary.input_rows)],
+        vectors.at(vocabulary.input_rows),
         vocabulary.outputs,
-        vectors.matrix[np.asarray(vocabulary.output_rows)],
+        vectors.at(vocabulary.output_rows),
         spelling=guarantee.spelling,
     )
     mechanism: Mechanism

@@ -1,7 +1,7 @@
 """Vocabularies: the terms a document may contain (inputs) and a release may show (outputs)."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
@@ -118,13 +118,24 @@ class Vocabulary:
 
         It depends on the texts, so a release that uses it for the same texts is marked.
         """
-        documents, size = Counter[str](), 0
-        term = first_known(analyzer, lambda word: vectors.find(word) is not None)
-        remembered = Remembered(term)
-        for found in analyzer.read(texts):
-            documents.update({remembered[token] for token in found})
-            size += 1
-        del documents[""]
+        counts = count_documents(texts, analyzer, vectors)
+        return cls.of_counts(
+            *counts, vectors, min_df=min_df, max_df=max_df, max_size=max_size, only=only
+        )
+
+    @classmethod
+    def of_counts(
+        cls,
+        documents: Mapping[str, int],
+        size: int,
+        vectors: WordVectors,
+        *,
+        min_df: float = 2,
+        max_df: float = 1.0,
+        max_size: int | None = None,
+        only: Callable[[Sequence[str]], NDArray[np.bool_]] | None = None,
+    ) -> "Vocabulary":
+        """The same, of terms that so many of `size` texts contain."""
         least, most = _texts(min_df, size), _texts(max_df, size)
         terms = [word for word, count in documents.items() if least <= count <= most]
         if only is not None:
@@ -157,11 +168,12 @@ class Vocabulary:
 
         The vector of such an output is that of its lower case.
         """
-        known = set(vectors.words)
+        every = range(len(vectors.words))
         rows = zip(self.outputs, self.output_rows, strict=True)
-        own = {term: row for term, row in rows if term not in known}
-        inputs = [*vectors.words, *own]
-        return replace(self, inputs=inputs, input_rows=[*range(len(vectors.words)), *own.values()])
+        own = {term: row for term, row in rows if term not in vectors}
+        if not own:
+            return replace(self, inputs=vectors.words, input_rows=every)
+        return replace(self, inputs=[*vectors.words, *own], input_rows=[*every, *own.values()])
 
     def with_synonyms(self, analyzer: Analyzer, vectors: WordVectors) -> "Vocabulary":
         """These terms, and after them the synonyms of the outputs in WordNet, sorted.
@@ -188,6 +200,20 @@ class Vocabulary:
         outputs, rows = [*self.outputs, *added], [*self.output_rows, *added.values()]
         made = replace(self, outputs=outputs, output_rows=rows)
         return replace(made, inputs=outputs, input_rows=rows) if shared else made
+
+
+def count_documents(
+    texts: Iterable[str], analyzer: Analysis[Any], vectors: WordVectors
+) -> tuple[Mapping[str, int], int]:
+    """How many of the texts contain each term with a vector, and how many texts there are."""
+    documents, size = Counter[str](), 0
+    term = first_known(analyzer, lambda word: vectors.find(word) is not None)
+    remembered = Remembered(term)
+    for found in analyzer.read(texts):
+        documents.update({remembered[token] for token in found})
+        size += 1
+    del documents[""]
+    return documents, size
 
 
 def count_or_share(name: str, value: object, *, whole: bool) -> None:

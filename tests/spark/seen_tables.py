@@ -21,5 +21,5 @@ class Seen(Anonymizer):
 
     def draw(self, documents, **options):
         pools = [pool["num_threads"] for pool in threadpool_info()]
-        note("threads", max([parallel._cores, *pools]))
+        note("threads", max([parallel.threads(), *pools]))
         return super().draw(documents, **options)

@@ -8,24 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from rich.markup import escape
 from rich.table import Table
-from scipy.sparse import csr_matrix, vstack
 
-from syntf import __version__, entropy, presets, readers, release
+from syntf import __version__, entropy, input_files, parallel, presets, readers, release
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
+from syntf.cli.plan import Plan, shards
 from syntf.errors import SyntfError, printable
 from syntf.guarantee import Guarantee
 from syntf.ledger import UNIT, Ledger, accountable, rounded
 from syntf.ledger_file import Run
-from syntf.ledger_names import Charge, Names
+from syntf.ledger_names import Charge
 from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
 from syntf.report.portrait import portrait
-from syntf.stages import Advance, Stages
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,8 @@ def run(
     as_json: bool = False,
     quiet: bool,
     seed: int | None,
+    device: str = "cpu",
+    jobs: int | None = None,
     settings: Settings,
 ) -> None:
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
@@ -96,17 +96,18 @@ def run(
             )
     source = entropy.system if seed is None else entropy.Seeded(seed)
 
-    with console.progress(quiet) as stages:
+    with parallel.at_most(jobs), console.progress(quiet) as stages:
         texts: Iterable[str] = ()
         released: set[str] = set()
         if corpus.repeatable:
-            next(iter(corpus), None)  # what cannot be read is told of before the long work
+            corpus.peek()  # what cannot be read is told of before the long work
             texts = Texts(corpus)
             if settings.vocabulary is not None:
-                released = {readers.digest(path) for path in corpus.paths}
+                released = {input_files.digest(path) for path in corpus.paths}
         anonymizer = Anonymizer.build(
-            settings, texts, source=source, released=released, stages=stages
-        )
+            settings, texts, source=source, released=released,
+            device=None if device == "cpu" else device, stages=stages,
+        )  # fmt: skip
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
         with release.Draft(out, key=key, resume=resume, force=force) as draft:
@@ -117,7 +118,7 @@ def run(
                     names = (plan.names(frame) for frame in plan.frames(advance))
                     charge = budget.spend(accountable(guarantee), names)
             with _stays(charge):
-                for counts, documents in _shards(plan, anonymizer, charge, stages):
+                for counts, documents in shards(plan, anonymizer, charge, stages):
                     draft.add(counts, documents)
                 draft.finish(
                     anonymizer.vocabulary.outputs,
@@ -136,67 +137,6 @@ def run(
             summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
             if charge is not None and charge.run is not None:
                 _show_charge(charge.run)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The documents of a corpus that are still to be drawn for, all but the first `done`."""
-
-    corpus: Corpus
-    done: int
-    kept: Sequence[str]
-    id: str | None
-    author: str | None
-
-    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
-        """Their rows in batches, the same every time."""
-        skip = self.done
-        before = 0
-        for batch in self.corpus:
-            frame = batch[skip:]
-            skip = max(0, skip - batch.height)
-            if frame.height:
-                yield frame
-            advance(self.corpus.done - before)
-            before = self.corpus.done
-
-    def texts(self, frame: pl.DataFrame) -> list[str]:
-        return readers.texts(frame, self.corpus.text or "text")
-
-    def names(self, frame: pl.DataFrame) -> Names:
-        """Whom a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else readers.names(frame, self.id)
-        authors = None if self.author is None else readers.names(frame, self.author)
-        return Names(documents, authors, "text" if self.id is None else "id")
-
-    def released(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
-        """What is released of each document beside its counts."""
-        # By name, as a selection would expand wildcards.
-        columns = [frame[name] for name in self.kept]
-        if self.id is None:
-            columns = [release.row_numbers(first, frame.height), *columns]
-        return pl.DataFrame(columns)
-
-
-def _shards(
-    plan: Plan, anonymizer: Anonymizer, charge: Charge | None, stages: Stages
-) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
-    """Counts and kept columns of all documents not yet done, a shard at a time."""
-    counts: list[csr_matrix] = []
-    kept: list[pl.DataFrame] = []
-    done = plan.done
-    with stages("all documents", plan.corpus.size) as advance:
-        for frame in plan.frames(advance):
-            if charge is not None:
-                charge.confirm(plan.names(frame))
-            counts.append(anonymizer.anonymize(plan.texts(frame), stages=stages))
-            kept.append(plan.released(frame, done))
-            done += frame.height
-            if sum(part.height for part in kept) >= release.SHARD:
-                yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
-                counts, kept = [], []
-    if kept:
-        yield vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
 
 
 def _ledger(path: Path | None, author: str | None) -> Ledger | None:
@@ -258,7 +198,7 @@ def _key(
 
     The ledger too: documents that were charged to none, or to another, are not charged to it.
     """
-    files = [readers.stamps(path) for path in corpus.paths if corpus.repeatable]
+    files = [input_files.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
         guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,

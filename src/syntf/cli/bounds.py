@@ -25,14 +25,15 @@ def run(
     as_json: bool = False,
     quiet: bool = False,
 ) -> None:
+    own = None if device == "cpu" else device
     with console.progress(quiet) as stages:
-        anonymizer = Anonymizer.build(settings, stages=stages)
+        anonymizer = Anonymizer.build(settings, device=own, stages=stages)
         mechanism, length = anonymizer.mechanism, settings.length
         accounts = None
         if delta is not None:
             accounts = accounting.accounts(
                 mechanism, [length, length * documents], delta,
-                device=None if device == "cpu" else device, stages=stages,
+                device=own, stages=stages,
             )  # fmt: skip
     guarantee = anonymizer.guarantee()
     if as_json:

@@ -10,19 +10,9 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.measure import Measurement
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
-from rich.text import Text
 
-from syntf.stages import Advance, Stages, silent
+from syntf.stages import Stages, silent
 
 for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):
@@ -68,14 +58,6 @@ def emit(record: Mapping[str, Any]) -> None:
     click.echo(json.dumps(record, indent=2, allow_nan=False))
 
 
-class RateColumn(ProgressColumn):
-    """Steps a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:,.0f}/s" if speed else "", style="progress.data.speed")
-
-
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Stages]:
     """Progress bars with rate and time left, on a terminal; silence elsewhere."""
@@ -83,24 +65,10 @@ def progress(quiet: bool = False) -> Iterator[Stages]:
     if quiet or not console.is_terminal:
         yield silent
         return
-    columns = (
-        TextColumn("{task.description:<18}"),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(),
-        RateColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as bars:
+    from syntf.cli import bars  # here: nobody else waits for it to be imported
 
-        @contextmanager
-        def stage(name: str, total: int) -> Iterator[Advance]:
-            task = bars.add_task(name, total=total)
-            try:
-                yield lambda steps: bars.advance(task, steps)
-            finally:
-                bars.remove_task(task)
-
-        yield stage
+    with bars.shown(console) as stages:
+        yield stages
 
 
 @contextmanager

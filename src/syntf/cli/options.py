@@ -21,6 +21,13 @@ def count_or_share(value: str) -> float:
 
 
 text = click.option("--text", default="text", show_default=True, help="The column with the texts.")
+device = click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="What works out tables: cuda is a GPU, for large vocabularies, and needs syntf[cuda].",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 no_progress = click.option("--quiet", "-q", is_flag=True, help="Show the result alone.")

@@ -29,6 +29,7 @@ APART = {
     "author": "it names authors for a ledger, and a cluster has none",
     "resume": "Spark does lost tasks again by itself, and another run draws anew",
     "seed": "a repeatable release is for tests, which need no cluster",
+    "jobs": "a task has one core, and the cluster says how many there are",
     "shuffle": "the rows of a cluster are in files that have no order",
 }
 """Options that the engine does not take, and why."""
@@ -36,6 +37,7 @@ APART = {
 FIXED = {
     "format": ("parquet", "a cluster writes Parquet"),
     "encoding": ("utf-8", "a cluster reads UTF-8"),
+    "device": ("cpu", "syntf bounds --device cuda beforehand leaves the table in the cache"),
     "bad_rows": ("stop", "Spark leaves broken rows out without a word of where they were"),
 }
 """Options that have one value."""

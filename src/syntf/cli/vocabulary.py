@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from syntf import __version__, readers
+from syntf import __version__, input_files, readers
 from syntf.anonymizer import Settings, reading
 from syntf.cli import console
 from syntf.errors import SyntfError, printable
@@ -42,7 +42,7 @@ def build(
         [
             ("syntf", __version__),
             ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
-            (SOURCE_DIGEST, readers.digest(reference)),
+            (SOURCE_DIGEST, input_files.digest(reference)),
             (TEXTS_DIGEST, texts_digest(texts)),
             ("documents", str(len(texts))),
             (MORPHOLOGY, settings.morphology),

@@ -13,7 +13,7 @@ from syntf.errors import SyntfError
 from syntf.evaluation.classifiers import Quality
 from syntf.evaluation.judge import Finding
 from syntf.evaluation.results import Score
-from syntf.readers import digest
+from syntf.input_files import digest
 
 FIRST = "experiment"
 

@@ -75,12 +75,10 @@ def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Po
     outputs = vocabulary.outputs
     near = min(_near(mechanism), len(outputs))
     frequent = sorted(range(len(outputs)), key=vocabulary.output_rows.__getitem__)[:SAMPLED]
-    words = {outputs[place] for place in frequent}
-    row_of = {term: row for row, term in enumerate(vocabulary.inputs) if term in words}
     staying, nearby = 0, 0
     shown = []
     for rank, own in enumerate(frequent):
-        weights = mechanism.weights(row_of[outputs[own]])
+        weights = mechanism.weights(vocabulary.inputs.index(outputs[own]))
         stays, nearest = _split(weights, own, near)
         staying, nearby = staying + stays, nearby + nearest
         if rank < SHOWN:

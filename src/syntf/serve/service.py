@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syntf import entropy
 from syntf.anonymizer import Anonymizer
-from syntf.composition import Documents, read_documents
+from syntf.composition import Documents
 from syntf.errors import SyntfError
 from syntf.ledger import Ledger, accountable
 from syntf.ledger_file import Run
@@ -62,8 +62,7 @@ class Service:
 
     def read(self, texts: Sequence[str]) -> Documents:
         """The known terms of each text, by a memory of its own."""
-        read = self.anonymizer.analyzer.read
-        return read_documents(texts, self.terms(), len(self._number), read=read)
+        return self.anonymizer.read(texts, term_of=self.terms())
 
     def anonymize(
         self,

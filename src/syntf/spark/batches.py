@@ -44,16 +44,13 @@ class Drawing:
         import pyarrow as pa
 
         anonymizer = self.table.value
-        parallel.one_thread()  # a task has one core
-        with threadpool_limits(1):
-            for batch in batches:
-                names, texts = as_names(batch.column(NAME)), as_texts(batch.column(TEXT))
+        for batch in batches:
+            names, texts = as_names(batch.column(NAME)), as_texts(batch.column(TEXT))
+            with threadpool_limits(1), parallel.at_most(1):  # a task has one core
                 counts = drawn(anonymizer, self.key, names, texts)
-                columns = [batch.column(kept(number)) for number in range(len(self.keep))]
-                made = _written(counts, self.output, anonymizer.vocabulary.outputs)
-                yield pa.RecordBatch.from_arrays(
-                    [*columns, *made.values()], names=[*self.keep, *made]
-                )
+            columns = [batch.column(kept(number)) for number in range(len(self.keep))]
+            made = _written(counts, self.output, anonymizer.vocabulary.outputs)
+            yield pa.RecordBatch.from_arrays([*columns, *made.values()], names=[*self.keep, *made])
 
 
 def drawn(

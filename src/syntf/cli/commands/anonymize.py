@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, parameters, quiet, text
+from syntf.cli.options import FILE, as_json, device, parameters, quiet, text
 
 
 @click.command("anonymize", short_help="Make a release from texts.", cls=Configured)
@@ -74,6 +74,13 @@ from syntf.cli.options import FILE, as_json, parameters, quiet, text
     help="Repeatable draws, for tests only: marks the release NOT PRIVATE.",
 )
 @click.option(
+    "--jobs",
+    type=int,
+    metavar="N",
+    help="Threads that share the work; -2 for all cores but one. [default: one a core]",
+)
+@device
+@click.option(
     "--engine",
     type=click.Choice(["local", "spark"]),
     default="local",
@@ -102,7 +109,8 @@ def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     if master:
         raise click.UsageError("--master is the address of a cluster: add --engine spark")
     files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "ledger", "author", "resume", "force", "quiet", "as_json", "seed")  # fmt: skip
+             "ledger", "author", "resume", "force", "quiet", "as_json", "seed", "device",
+             "jobs")  # fmt: skip
     own = {name: options.pop(name) for name in files}
     anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)
 

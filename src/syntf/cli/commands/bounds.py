@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, no_progress, parameters
+from syntf.cli.options import FILE, as_json, device, no_progress, parameters
 
 
 @click.command(
@@ -26,13 +26,7 @@ from syntf.cli.options import FILE, as_json, no_progress, parameters
     help="Also the epsilons at this delta, where smaller: by Rényi divergence, and exactly "
     "for --neighbours.",
 )
-@click.option(
-    "--device",
-    type=click.Choice(["cpu", "cuda"]),
-    default="cpu",
-    show_default=True,
-    help="For --delta without --neighbours: what compares all pairs of rows; cuda needs PyTorch.",
-)
+@device
 @parameters("spelling", "morphology", "vocabulary", "max_size", "synsets", "vectors")
 @click.option("--figures", type=FILE, metavar="DIR", help="Draw the bounds there, as PNG and SVG.")
 @as_json

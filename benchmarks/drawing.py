@@ -1,0 +1,103 @@
+"""From documents that were read to a release on the disk: what drawing and writing cost.
+
+    python benchmarks/drawing.py [--data-home DIR]
+
+All of 20 newsgroups from scikit-learn's `fetch_20newsgroups`, default settings. Seconds of a
+processor, the median of interleaved rounds and their range, on one thread.
+"""
+
+import argparse
+import statistics
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
+
+from scipy.sparse import csr_matrix, save_npz
+from sklearn.datasets import fetch_20newsgroups
+
+from syntf import archive, drawing, entropy, formats, parallel, presets, release
+from syntf.anonymizer import Anonymizer
+from syntf.report.portrait import portrait
+
+ROUNDS = 9
+
+
+def processor(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def changed(module: ModuleType, work: Callable[[], object], **means: object) -> Callable[[], None]:
+    """The work, done with other means of a module."""
+
+    def done() -> None:
+        with patch.multiple(module, **means):
+            work()
+
+    return done
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--data-home")
+    texts = fetch_20newsgroups(data_home=options.parse_args().data_home, subset="all").data
+    with parallel.at_most(1):
+        compare(texts)
+
+
+def compare(texts: Sequence[str]) -> None:
+    anonymizer = Anonymizer.build(presets.settings())
+    documents = anonymizer.read(texts)
+    counts: csr_matrix = anonymizer.draw(documents)
+    length = anonymizer.settings.length
+    seen = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
+    numbers = release.row_numbers(0, len(texts)).to_frame()
+    promise, words = anonymizer.guarantee(), anonymizer.vocabulary.outputs
+    with tempfile.TemporaryDirectory() as name:
+        folder, path = Path(name) / "out", Path(name) / "counts.npz"
+        plain = Path(name) / "plain.npz"
+
+        def draw() -> None:
+            anonymizer.draw(documents)
+
+        def write() -> None:
+            release.write(folder, counts, words, numbers, promise, seen, force=True)
+
+        def pack() -> None:
+            formats.npz(path, counts, words, 0)
+
+        works: dict[str, Callable[[], object]] = {
+            "random bytes": lambda: entropy.system(8 * (length + 1) * len(texts)),
+            "drawing and counting": draw,
+            "drawing and counting, NumPy": changed(drawing, draw, _compiled=None),
+            "writing a release": write,
+            "packing counts": pack,
+            "packing counts, zlib 1": changed(archive, pack, deflating=zlib, LEVEL=1),
+            "packing counts, zlib 6": changed(archive, pack, deflating=zlib, LEVEL=6),
+            "not packing them": lambda: save_npz(plain, counts, compressed=False),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in works}
+        sizes = {}
+        for _ in range(ROUNDS):
+            for name, work in works.items():
+                taken[name].append(processor(work))
+                if "packing" in name:
+                    sizes[name] = (plain if "not" in name else path).stat().st_size
+    print(f"{len(texts):,} documents, {length} words each, {counts.nnz:,} counts")
+    for name, times in taken.items():
+        size = f"{sizes[name] / 1e6:8.2f} MB" if name in sizes else ""
+        print(
+            f"{name:<28} {statistics.median(times):7.3f} s "
+            f"({min(times):.3f} to {max(times):.3f}){size}"
+        )
+    each = length * len(texts) / statistics.median(taken["drawing and counting"])
+    print(f"words drawn and counted per second and core: {each / 1e6:.1f} million")
+
+
+if __name__ == "__main__":
+    main()

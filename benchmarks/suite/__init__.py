@@ -1,0 +1,1 @@
+"""The benchmark suite behind `make bench`; `bench.py` runs it."""

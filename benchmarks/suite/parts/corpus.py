@@ -1,0 +1,117 @@
+"""Texts to a release, beside scikit-learn counting the same words; and how both grow."""
+
+from dataclasses import replace
+
+from suite.figures import Figure, compared, growth, plain, spread
+from suite.place import WORDS, Place
+from suite.process import worker
+from suite.rows import Results, Row
+
+TITLE = "Texts to a release: 20 newsgroups"
+NOTE = """\
+`syntf anonymize` is timed as a whole process, start-up and reading the file included; *through
+Python* is from texts in memory to a release on disk, imports left out; of scikit-learn, only the
+call is timed, texts in memory. Everything runs in a process of its own, each round in a new one.
+Growth is the time for so many times the documents, against one time, a start-up (ten texts) taken
+from both."""
+
+COUNTED_UP_TO = 10
+"""Times 20 newsgroups that scikit-learn, which holds all texts and counts, is given at most."""
+OTHERS = {
+    "count": "`CountVectorizer().fit_transform`",
+    "hashing": "`HashingVectorizer().transform`",
+}
+
+
+def groups(place: Place) -> list[list[Row]]:
+    once = place.news()
+    vocabulary = ("--vocabulary", place.words("words.txt"))
+    rows = [
+        place.anonymize("corpus/default/1", "`syntf anonymize`", once),
+        place.anonymize(
+            "corpus/paper/1", "`syntf anonymize --preset paper`", once, "--preset", "paper"
+        ),
+        place.anonymize("corpus/words/1", f"`syntf anonymize`, {WORDS:,} words", once, *vocabulary),
+        *(_through_python(place, preset) for preset in ("default", "paper")),
+        *(_counted(place, which, 1, place.rounds) for which in OTHERS),
+        place.anonymize("corpus/ten", "`syntf anonymize`, ten texts", place.ten()),
+    ]
+    more = [rows]
+    for times in place.times:
+        if times == 1:
+            continue
+        path = place.news(times)
+        rounds = place.few if times <= COUNTED_UP_TO else 1
+        larger = [
+            place.anonymize(
+                f"corpus/default/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds
+            ),
+            place.anonymize(
+                f"corpus/words/{times}", f"`syntf anonymize`, {WORDS:,} words, × {times}", path,
+                *vocabulary, rounds=1,
+            ),
+        ]  # fmt: skip
+        if times <= COUNTED_UP_TO:
+            larger += [_counted(place, which, times, 1) for which in OTHERS]
+        # What is remembered was so for the smaller file: no round to warm up.
+        more.append([replace(row, warm=False) for row in larger])
+    return more
+
+
+def _through_python(place: Place, preset: str) -> Row:
+    title = "through Python" + (", preset paper" if preset == "paper" else "")
+    command = worker("release", preset, place.news(), place.scratch / "written")
+    return Row(f"corpus/python-{preset}/1", title, command, "fresh", place.rounds, env=place.env)
+
+
+def _counted(place: Place, which: str, times: int, rounds: int) -> Row:
+    title = OTHERS[which] + (f", × {times}" if times > 1 else "")
+    command = worker("count", which, place.news(times))
+    return Row(f"corpus/{which}/{times}", title, command, "fresh", rounds)
+
+
+def figures(found: Results) -> list[Figure]:
+    counted, hashed = found["corpus/count/1"], found["corpus/hashing/1"]
+    made: list[Figure] = []
+    for preset, must, aim in (("default", 1.0, 0.5), ("paper", 3.0, 1.5)):
+        process, python = found[f"corpus/{preset}/1"], found[f"corpus/python-{preset}/1"]
+        title = f"{preset} settings" if preset == "default" else "preset paper"
+        made += compared(
+            f"corpus/{preset}", f"{title}, whole process, against CountVectorizer",
+            process, counted, must=must, aim=aim,
+        )  # fmt: skip
+        made += compared(
+            f"corpus/{preset}-python", f"{title}, through Python, against CountVectorizer",
+            python, counted,
+        )  # fmt: skip
+        made += compared(
+            f"corpus/{preset}-hashing", f"{title}, whole process, against HashingVectorizer",
+            process, hashed,
+        )  # fmt: skip
+    return made + _growing(found)
+
+
+def _growing(found: Results) -> list[Figure]:
+    made: list[Figure] = []
+    for key in sorted((key for key in found if key.startswith("corpus/words/")), key=_times):
+        times = _times(key)
+        made += plain(
+            f"corpus/memory-{times}", f"peak memory, {WORDS:,} words, × {times}", found[key],
+            of="peak", unit="MB", must=600.0, aim=300.0,
+        )  # fmt: skip
+        large = found[f"corpus/default/{times}"].values("seconds")
+        small = found["corpus/default/1"].values("seconds")
+        start = found["corpus/ten"].values("seconds")
+        if times > 1 and large and small and start:
+            values = growth(large, [spread(small).middle] * len(large), spread(start).middle)
+            made.append(
+                Figure(
+                    f"corpus/growth-{times}", f"time for × {times}, less start-up", values,
+                    must=1.05 * times, aim=float(times),
+                )
+            )  # fmt: skip
+    return made
+
+
+def _times(key: str) -> int:
+    return int(key.rpartition("/")[2])

@@ -1,0 +1,93 @@
+"""Where a run keeps its data: files to read, written once, and environments of the peers."""
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite.process import Worker, worker
+from suite.rows import Row, Say
+
+TEN = """text
+My cat chased the neighbour's dog across the street.
+The graphics card needs a new driver for this screen.
+Two hockey players fell on the ice last night.
+The government passed another law about guns.
+Doctors prescribe this medicine against the disease.
+A space shuttle was launched into orbit.
+My engine makes a strange noise in the cold.
+Keys for encryption must be kept secret.
+The church teaches about faith and hope.
+For sale: one bicycle in good condition.
+"""
+WORDS = 30_000
+"""Words of the vocabulary that all draw from, and that memory is asked for."""
+
+SIZES = (5_000, 10_000, 25_000, 50_000, 100_000)
+"""Words of the vocabularies that are measured one by one."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Folders and choices of one run; `scratch` vanishes after it, `kept` stays for the next."""
+
+    scratch: Path
+    kept: Path
+    say: Say
+    data_home: str = ""
+    vectors: str = ""
+    times: tuple[int, ...] = (1, 10)
+    rounds: int = 5
+    sizes: tuple[int, ...] = SIZES
+
+    @property
+    def few(self) -> int:
+        """Rounds of what takes long, or varies little."""
+        return min(3, self.rounds)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"SYNTF_CACHE": str(self.kept / "cache")}
+
+    def news(self, times: int = 1) -> Path:
+        """20 newsgroups, all of it again and again; copied in pieces, never in memory."""
+        path = self.scratch / f"news-{times}.csv"
+        if path.exists():
+            return path
+        self.say(f"writing 20 newsgroups, {times} ×")
+        if times == 1:
+            self._write("write_news", self.data_home, path)
+            return path
+        with path.open("wb") as out, self.news().open("rb") as one:
+            out.write(header := one.readline())
+            for _ in range(times):
+                one.seek(len(header))
+                shutil.copyfileobj(one, out, 1 << 20)
+        return path
+
+    def ten(self) -> Path:
+        path = self.scratch / "ten.csv"
+        path.write_text(TEN, encoding="utf-8")
+        return path
+
+    def words(self, name: str) -> Path:
+        """One of the files of :mod:`suite.work.write_words`."""
+        if not (self.scratch / name).exists():
+            self.say(f"writing {WORDS:,} words and their vectors")
+            self._write("write_words", WORDS, self.scratch)
+        return self.scratch / name
+
+    def anonymize(
+        self, key: str, title: str, path: Path, *options: str | Path, rounds: int = 0
+    ) -> Row:
+        """`syntf anonymize` as a whole process; what it remembers between runs is there."""
+        out = self.scratch / "release"
+        command = [sys.executable, "-m", "syntf", "anonymize", path, *options]
+        command += ["--quiet", "--force", "--out", out]
+        return Row(
+            key, title, list(map(str, command)), "whole", rounds or self.rounds,
+            warm=True, env=self.env,
+        )  # fmt: skip
+
+    def _write(self, name: str, *arguments: object) -> None:
+        Worker(worker(name, *arguments), self.env).end()

@@ -1,0 +1,69 @@
+"""A run as a record, the same in memory and in its JSON file."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from suite.figures import Figure
+from suite.history import Run
+from suite.rows import Measured
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part that was measured."""
+
+    name: str
+    title: str
+    note: str
+    rows: Sequence[Measured]
+    figures: Sequence[Figure]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run: where and when it took place, and all its rounds."""
+
+    about: dict[str, Any]
+    sections: Sequence[Section]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [figure for section in self.sections for figure in section.figures]
+
+    @property
+    def run(self) -> Run:
+        """Its line in the history."""
+        about = self.about
+        return Run.of(about["date"], about["commit"], about["processor"], self.figures)
+
+    def write(self, folder: Path) -> Path:
+        """A file of its own, named by date and commit."""
+        folder.mkdir(parents=True, exist_ok=True)
+        when = self.about["date"].replace(" ", "T").replace(":", "")
+        path = folder / f"{when}-{self.about['commit'].rstrip('+')}.json"
+        path.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1), encoding="utf-8")
+        return path
+
+    @classmethod
+    def read(cls, path: Path) -> "Record":
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        sections = [
+            Section(
+                part["name"],
+                part["title"],
+                part["note"],
+                [Measured(**row) for row in part["rows"]],
+                [Figure(**figure) for figure in part["figures"]],
+            )
+            for part in raw["sections"]
+        ]
+        return cls(raw["about"], sections)
+
+
+def merged(records: Sequence[Record]) -> Record:
+    """Runs of a few parts each as one; of a part measured twice, the later."""
+    sections = {section.name: section for record in records for section in record.sections}
+    return Record(records[-1].about, list(sections.values()))

@@ -1,0 +1,21 @@
+"""Ratings for libraries that know no words: cosines of a few words to all, as lists."""
+
+import numpy as np
+
+from suite.work.spell import read_words
+
+WORDS = 20
+"""Distinct words drawn for: each needs a list of its own, and takes as long as any other."""
+
+
+def read_cosines(vectors: str, words: str) -> dict[str, list[float]]:
+    """By word, its cosine to every word of the file, in [0, 1]."""
+    with open(vectors, encoding="utf-8") as file:
+        table = {word: numbers for word, *numbers in map(str.split, file)}
+    matrix = np.array([[float(x) for x in row] for row in table.values()], dtype=np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    place = {word: row for row, word in enumerate(table)}
+    chosen = list(dict.fromkeys(read_words(words)))[:WORDS]
+    return {
+        word: np.clip(matrix @ matrix[place[word]], 0, 1).astype(float).tolist() for word in chosen
+    }

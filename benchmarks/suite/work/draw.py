@@ -1,0 +1,30 @@
+"""Words drawn by ours: by the mechanism alone, or as counts of documents."""
+
+from collections.abc import Callable
+
+from suite.work.embedded import zipf
+from suite.work.texts import read_texts
+from syntf import presets
+from syntf.anonymizer import Anonymizer
+
+DRAWS = {"default": 4_000_000, "paper": 500_000}
+
+
+def prepare(preset: str, vocabulary: str = "", path: str = "") -> Callable[[], dict[str, float]]:
+    """With a `path`, its texts are read first, and drawn for as documents."""
+    made = Anonymizer.build(presets.settings(preset, vocabulary=vocabulary or None))
+    if path:
+        documents = made.read(read_texts(path))
+
+        def once() -> dict[str, float]:
+            made.draw(documents)
+            return {"amount": len(documents) * made.settings.length}
+
+        return once
+    rows = zipf(made.mechanism.shape[0] - 1, DRAWS[preset])
+
+    def alone() -> dict[str, float]:
+        made.mechanism.sample(rows)
+        return {"amount": len(rows)}
+
+    return alone

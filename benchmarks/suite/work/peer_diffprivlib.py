@@ -1,0 +1,21 @@
+"""diffprivlib's Exponential over the cosines of a word to all words, prepared for each word."""
+
+from collections.abc import Callable, Sequence
+
+from diffprivlib.mechanisms import Exponential
+
+from suite.work.cosines import read_cosines
+from suite.work.spell import spell
+
+
+def prepare(epsilon: str, vectors: str, words: str) -> Callable[[], dict[str, float]]:
+    made = {
+        word: Exponential(epsilon=float(epsilon), sensitivity=1, utility=row)
+        for word, row in read_cosines(vectors, words).items()
+    }
+
+    def draw(some: Sequence[str]) -> None:
+        for word in some:
+            made[word].randomise()
+
+    return spell(list(made), draw)

@@ -1,0 +1,24 @@
+"""mldp-text: a mechanism of its own, over word vectors that gensim has read."""
+
+from collections.abc import Callable, Sequence
+
+import gensim.models
+import mldp_text
+
+from suite.work.spell import read_words, spell
+
+
+def prepare(
+    mechanism: str, epsilon: str, vectors: str, words: str
+) -> Callable[[], dict[str, float]]:
+    table = gensim.models.KeyedVectors.load_word2vec_format(vectors)
+    made = mldp_text.get_mechanism(
+        mechanism, epsilon=float(epsilon), embedding_matrix=table, dim=table.vector_size,
+        vocab=set(table.index_to_key),
+    )  # fmt: skip
+
+    def draw(some: Sequence[str]) -> None:
+        for word in some:
+            made.replace_word(word)
+
+    return spell(read_words(words), draw)

@@ -1,0 +1,34 @@
+"""Ours through Python: from texts in memory to a release on disk, a table in the cache."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from suite.work.texts import read_texts
+from syntf import presets, release
+from syntf.anonymizer import Anonymizer
+from syntf.report.portrait import portrait
+
+
+def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
+    texts = read_texts(path)
+
+    def once() -> None:
+        anonymizer = Anonymizer.build(presets.settings(preset))
+        counts = anonymizer.anonymize(texts)
+        release.write(
+            Path(out),
+            counts,
+            anonymizer.vocabulary.outputs,
+            pl.DataFrame([release.row_numbers(0, len(texts))]),
+            anonymizer.guarantee(),
+            portrait(
+                anonymizer.mechanism,
+                anonymizer.vocabulary,
+                length=anonymizer.settings.length,
+            ),
+            force=True,
+        )
+
+    return once

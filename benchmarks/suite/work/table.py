@@ -1,0 +1,55 @@
+"""A mechanism over so many words, from vectors in memory: measured, or drawn from."""
+
+from collections.abc import Callable
+
+from suite.work.embedded import first_words, rating, zipf
+from syntf import cache, kernels
+from syntf.mechanism import ExponentialMechanism, Mechanism
+from syntf.nearest import nearest
+from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.rating import WordRating
+
+EPSILON = {"paper": 47.5, "neighbourhood": 20.0}
+DRAWS = 250_000
+
+
+def prepare(
+    kind: str, step: str, count: str, loops: str = "compiled"
+) -> Callable[[], dict[str, float]]:
+    if loops == "numpy":
+        kernels._compiled = None
+    return _drawing(kind, int(count)) if step == "draw" else _measuring(kind, int(count))
+
+
+def _measuring(kind: str, count: int) -> Callable[[], dict[str, float]]:
+    words, matrix = first_words(count)
+
+    def once() -> dict[str, float]:
+        rated = WordRating(words, matrix, words, matrix, spelling=0.3)
+        made: Mechanism
+        if kind == "paper":
+            made = ExponentialMechanism(rated, epsilon=EPSILON[kind])
+        else:
+            made = NeighbourhoodMechanism(nearest(rated, 1), outputs=count, epsilon=EPSILON[kind])
+        return {"loss": made.loss}
+
+    return once
+
+
+def _drawing(kind: str, count: int) -> Callable[[], dict[str, float]]:
+    """What is measured before a draw is remembered: the draws are what takes time here."""
+    rated = rating(count)
+    made: Mechanism
+    if kind == "paper":
+        made = cache.mechanism(rated, EPSILON[kind])
+    else:
+        made = NeighbourhoodMechanism(
+            cache.neighbours(rated, 1), outputs=count, epsilon=EPSILON[kind]
+        )
+    rows = zipf(count, DRAWS)
+
+    def once() -> dict[str, float]:
+        made.sample(rows)
+        return {"amount": DRAWS}
+
+    return once

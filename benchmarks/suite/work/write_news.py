@@ -1,0 +1,16 @@
+"""20 newsgroups as a CSV file with one column, for all the rest to read."""
+
+import csv
+from pathlib import Path
+
+from syntf.evaluation.newsgroups import newsgroups
+
+
+def prepare(data_home: str, path: str) -> None:
+    """A file that is there is complete."""
+    draft = Path(f"{path}.new")
+    with draft.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text"])
+        rows.writerows([text.replace("\0", "")] for text in newsgroups(data_home or None).texts)
+    draft.rename(path)

@@ -1,0 +1,105 @@
+"""The documents of a run: which are still to be drawn for, and how they become shards."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from scipy.sparse import csr_matrix, vstack
+
+from syntf import readers, release
+from syntf.anonymizer import BATCH, Anonymizer
+from syntf.composition import Documents, joined
+from syntf.ledger_names import Charge, Names
+from syntf.readers import Corpus
+from syntf.stages import Advance, Stages
+
+TERMS = 1 << 24
+"""Known terms of documents that wait to be drawn for, about."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The documents of a corpus that are still to be drawn for, all but the first `done`."""
+
+    corpus: Corpus
+    done: int
+    kept: Sequence[str]
+    id: str | None
+    author: str | None
+
+    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
+        """Their rows in batches, the same every time; a shard ends where a batch does."""
+        skip = self.done
+        left = release.SHARD  # of the shard
+        before = 0
+        for batch in self.corpus:
+            frame = batch[skip:]
+            skip = max(0, skip - batch.height)
+            while frame.height:
+                part, frame = frame[:left], frame[left:]
+                left = (left - part.height) or release.SHARD
+                yield part
+            advance(self.corpus.done - before)
+            before = self.corpus.done
+
+    def texts(self, frame: pl.DataFrame) -> list[str]:
+        return readers.texts(frame, self.corpus.text or "text")
+
+    def names(self, frame: pl.DataFrame) -> Names:
+        """Whom a ledger charges for these rows."""
+        documents = self.texts(frame) if self.id is None else readers.names(frame, self.id)
+        authors = None if self.author is None else readers.names(frame, self.author)
+        return Names(documents, authors, "text" if self.id is None else "id")
+
+    def released(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+        """What is released of each document beside its counts."""
+        # By name, as a selection would expand wildcards.
+        columns = [frame[name] for name in self.kept]
+        if self.id is None:
+            columns = [release.row_numbers(first, frame.height), *columns]
+        return pl.DataFrame(columns)
+
+
+def shards(
+    plan: Plan, anonymizer: Anonymizer, charge: Charge | None, stages: Stages
+) -> Iterator[tuple[csr_matrix, pl.DataFrame]]:
+    """Counts and kept columns of all documents not yet done, a shard at a time.
+
+    What is read of several batches is drawn for at once: it is smaller than their texts, and
+    a table may have to be gone through anew for each drawing.
+    """
+    waiting: list[Documents] = []
+    counts: list[csr_matrix] = []
+    kept: list[pl.DataFrame] = []
+    done = plan.done
+
+    def draw() -> None:
+        if waiting:
+            counts.append(anonymizer.draw(joined(waiting), stages=stages))
+            waiting.clear()
+
+    def shard() -> tuple[csr_matrix, pl.DataFrame]:
+        """What there is, let go of here: whoever writes it needs the memory."""
+        draw()
+        made = vstack(counts, format="csr"), pl.concat(kept, how="vertical_relaxed")
+        counts.clear()
+        kept.clear()
+        return made
+
+    with stages("all documents", plan.corpus.size) as advance:
+        for frame in plan.frames(advance):
+            if charge is not None:
+                charge.confirm(plan.names(frame))
+            if sum(map(len, waiting)) + frame.height > BATCH or _terms(waiting) >= TERMS:
+                draw()
+            waiting.append(anonymizer.read(plan.texts(frame), stages=stages))
+            kept.append(plan.released(frame, done))
+            done += frame.height
+            if (done - plan.done) % release.SHARD == 0:
+                yield shard()
+    if kept:
+        yield shard()
+
+
+def _terms(waiting: Iterable[Documents]) -> int:
+    return sum(documents.terms.size for documents in waiting)

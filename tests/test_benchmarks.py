@@ -1,0 +1,339 @@
+"""The benchmark suite itself: ratios, spread, order of rounds, history, and the page."""
+
+import doctest
+import sys
+from dataclasses import replace
+
+import pytest
+import work
+from hypothesis import given
+from hypothesis import strategies as st
+from suite import figures, history, page, process, rows
+from suite.figures import Figure, Spread
+from suite.history import Run
+from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
+from suite.place import Place
+from suite.process import Unavailable, Worker, once, whole, worker
+from suite.record import Record, Section, merged
+from suite.rows import Measured, Results, Row, measure
+from suite.work import spell, texts
+
+
+def measured(key, *seconds, **more):
+    made = [{"seconds": s, "cpu": s, "peak": 100.0, **more} for s in seconds]
+    return Measured(key, key, "words" if "amount" in more else "", made)
+
+
+def results(*found):
+    return Results({row.key: row for row in found})
+
+
+@pytest.mark.parametrize("module", [figures, page])
+def test_the_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert failed == 0
+    assert tried >= 3
+
+
+def test_a_ratio_is_that_of_one_round():
+    ours, other = measured("ours", 2.0, 9.0, 4.0), measured("other", 1.0, 3.0, 4.0)
+    (figure,) = figures.compared("k", "t", ours, other, must=3.0, aim=1.0)
+    assert figure.values == [2.0, 3.0, 1.0]
+    assert figure.spread == (2.0, 1.0, 3.0)
+    assert figure.meets(2.0)
+    assert not figure.meets(1.99)
+    more = replace(figure, better="more")
+    assert more.meets(2.0)
+    assert not more.meets(2.01)
+    assert figures.compared("k", "t", ours, measured("other")) == []
+
+
+def test_a_rate_is_by_processor_time():
+    row = Measured("k", "t", "words", [{"seconds": 9.0, "cpu": 2.0, "peak": 1.0, "amount": 10.0}])
+    assert row.values("rate") == [5.0]
+
+
+def test_every_round_has_all_rows_in_turn(monkeypatch):
+    done, ended = [], []
+
+    class Fake:
+        def __init__(self, command, env):
+            self.name = command[0]
+
+        def round(self):
+            done.append(self.name)
+            if self.name == "breaks" and done.count("breaks") == 2:
+                raise Unavailable("it broke")
+            return {"seconds": 1.0, "cpu": 1.0}
+
+        def end(self):
+            ended.append(self.name)
+            return 77.0
+
+    monkeypatch.setattr(rows, "Worker", Fake)
+    monkeypatch.setattr(rows, "whole", lambda command, env: done.append(command[0]) or {"n": 1.0})
+    told = []
+    found = measure(
+        [
+            Row("a", "a", ["a"], "kept", 3, warm=True),
+            Row("b", "b", ["b"], "whole", 2),
+            Row("breaks", "breaks", ["breaks"], "kept", 3),
+            Row("gone", "gone", missing="not installed"),
+        ],
+        told.append,
+    )
+    assert done == ["a", "a", "b", "breaks", "a", "b", "breaks", "a"]
+    assert ended == ["a", "breaks"]
+    assert told[:2] == ["a, warming up", "a, round 1"]
+    assert found["a"].values("peak") == [77.0] * 3
+    assert len(found["b"].rounds) == 2
+    assert (found["breaks"].missing, found["breaks"].rounds) == ("it broke", [])
+    assert (found["gone"].missing, found["gone"].rounds) == ("not installed", [])
+    assert found["never asked for"].rounds == []
+
+
+def test_a_whole_process_has_its_own_peak_and_time():
+    script = "import time; held = b'x' * (150 << 20); time.sleep(0.2)"
+    took = whole([sys.executable, "-c", script], {})
+    assert took["seconds"] >= 0.2
+    assert took["cpu"] < took["seconds"] + 0.2
+    assert 150 <= took["peak"] < 450
+    with pytest.raises(Unavailable, match=r"^ended with 3: a reason$"):
+        whole([sys.executable, "-c", "import sys; print('a reason'); sys.exit(3)"], {})
+
+
+def test_a_worker_prepares_once_and_answers_for_each_round(tmp_path):
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(3_500_000))
+    running = Worker(worker("bare", "read", path), {})
+    assert [running.round()["amount"] for _ in range(3)] == [3.5] * 3
+    assert running.end() > 10
+    found = once(worker("bare", "read", path), {})
+    assert found["amount"] == 3.5
+    assert set(found) == {"amount", "seconds", "cpu", "peak"}
+
+
+def test_what_a_worker_fails_of_is_told(tmp_path):
+    with pytest.raises(Unavailable, match=r"FileNotFoundError.*nothing"):
+        once(worker("bare", "read", tmp_path / "nothing"), {})
+    with pytest.raises(Unavailable, match="No module named 'suite"):
+        Worker(worker("no"), {})
+    with pytest.raises(Unavailable, match="ended without an answer: dead"):
+        Worker([sys.executable, "-c", "print('dead', file=__import__('sys').stderr)"], {})
+
+
+def test_the_reason_of_an_error_is_a_line():
+    assert work.reason(LookupError("\n****\n  Resource not found.\n more")) == (
+        "LookupError: Resource not found."
+    )
+    assert work.reason(ValueError()) == "ValueError"
+
+
+def test_words_are_drawn_until_the_round_is_over(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(spell.time, "process_time", lambda: next(clock) * 0.5)
+    drawn = []
+    draw = spell.spell(list("abcde"), drawn.extend, batch=2)
+    assert draw() == {"amount": 5}  # at 0.5, 1.0 and 1.5 s of two
+    assert draw() == {"amount": 5}
+    assert "".join(drawn) == "abcdeabcde"
+
+
+def run(commit="c", processor="p", better="less", **found):
+    made = {key: (*values, better) for key, values in found.items()}
+    return Run("2026-01-02 03:04", commit, processor, made)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ((1.0, 0.9, 1.1), (1.3, 1.2, 1.4), "worse"),
+        ((1.0, 0.9, 1.1), (0.8, 0.7, 0.85), "better"),
+        ((1.0, 0.9, 1.25), (1.3, 1.2, 1.4), ""),  # the ranges meet
+        ((1.0, 1.0, 1.0), (1.04, 1.04, 1.04), ""),  # noise
+        ((1.0, 1.0, 1.0), (1.06, 1.06, 1.06), "worse"),
+        ((1.0, 0.9, 1.1), (1.2, 1.1, 1.3), ""),  # they touch
+    ],
+)
+def test_worse_is_what_lies_beyond_the_spread(old, new, verdict):
+    (change,) = history.changes(run(a=old, gone=old), run(a=new, came=new))
+    assert (change.key, change.verdict) == ("a", verdict)
+    other = {"worse": "better", "better": "worse", "": ""}[verdict]
+    (change,) = history.changes(run(better="more", a=old), run(better="more", a=new))
+    assert change.verdict == other
+
+
+values = st.lists(st.floats(0.01, 1e6), min_size=1, max_size=5)
+
+
+@given(values, values)
+def test_ranges_that_meet_are_never_told_apart(old, new):
+    before, after = figures.spread(old), figures.spread(new)
+    (change,) = history.changes(run(a=before), run(a=after))
+    if before.least <= after.most and after.least <= before.most:
+        assert change.verdict == ""
+    if change.verdict == "worse":
+        assert min(new) > max(old)
+        assert change.percent > 0
+
+
+def test_runs_are_compared_on_the_same_processor(tmp_path):
+    path = tmp_path / "history.jsonl"
+    assert history.read(path) == []
+    assert history.newest([]) is None
+    figure = Figure("a", "A", [1.23456, 2.0, 9.0], better="more")
+    first = Run.of("d", "1", "x", [figure])
+    assert first.figures == {"a": (2.0, 1.235, 9.0, "more")}
+    for made in (first, run("2", "y"), run("3", "x")):
+        history.append(path, made)
+    runs = history.read(path)
+    assert runs[0] == first
+    assert [one.commit for one in history.newest(runs)] == ["1", "3"]
+    assert history.newest(runs[:2]) is None
+
+
+def test_a_corpus_is_copied_as_often_as_asked(tmp_path):
+    place = Place(tmp_path, tmp_path, lambda text: None)
+    (tmp_path / "news-1.csv").write_bytes(b'text\none\n"two\nlines"\n')
+    assert place.news(3).read_bytes() == b"text\n" + 3 * b'one\n"two\nlines"\n'
+    assert place.ten().read_text(encoding="utf-8").count("\n") == 11
+
+
+def test_figures_of_a_corpus():
+    found = results(
+        measured("corpus/default/1", 3.0, 2.0, 4.0),
+        measured("corpus/count/1", 2.0, 2.0, 2.0),
+        measured("corpus/ten", 1.0, 1.0),
+        measured("corpus/default/10", 21.0, 25.0, 19.0),
+        measured("corpus/words/1", 3.0),
+        measured("corpus/words/10", 30.0),
+    )
+    made = {figure.key: figure for figure in corpus.figures(found)}
+    assert made["corpus/default"].values == [1.5, 1.0, 2.0]
+    assert (made["corpus/default"].must, made["corpus/default"].aim) == (1.0, 0.5)
+    assert made["corpus/growth-10"].values == [10.0, 12.0, 9.0]
+    assert (made["corpus/growth-10"].must, made["corpus/growth-10"].aim) == (10.5, 10.0)
+    assert made["corpus/memory-10"].values == [100.0]
+    assert set(made) == {
+        "corpus/default", "corpus/growth-10", "corpus/memory-1", "corpus/memory-10",
+    }  # fmt: skip
+
+
+def test_ours_is_set_beside_the_fastest_that_is_a_mechanism():
+    found = results(
+        measured("drawing/default", 1.0, 2.0, amount=1_560_000.0),
+        measured("drawing/peer-slow", 1.0, 1.0, amount=10.0),
+        measured("drawing/peer-fast", 1.0, 2.0, amount=1000.0),
+        measured("drawing/peer-mldp-syntf", 1.0, 1.0, amount=1e9),
+        Measured("drawing/peer-gone", "gone", "words", [], "it cannot be installed"),
+    )
+    ours, recorded = drawing.figures(found)
+    assert ours.values == [1560.0, 1560.0]
+    assert ours.title.endswith("against drawing/peer-fast")
+    assert recorded.values == [100.0, 50.0]
+    assert (recorded.must, recorded.better) == (100.0, "more")
+
+
+@pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables])
+def test_a_part_without_any_round_has_no_figures(part):
+    assert part.figures(Results()) == []
+    assert part.TITLE
+    assert part.NOTE
+
+
+def test_rows_of_all_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
+    )
+    for name in ("news-1.csv", "words.txt", "glove.txt", "word2vec.txt", "draws.txt"):
+        (tmp_path / name).write_text("text\none\n", encoding="utf-8")
+    place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
+    found = [
+        row
+        for part in (corpus, drawing, fitted, limits, startup, tables)
+        for rows in part.groups(place)
+        for row in rows
+    ]
+    made = {row.key: row for row in found}
+    assert len(made) == len(found)
+    assert all(row.command or row.missing for row in found)
+    assert (tmp_path / "news-100.csv").stat().st_size == len("text\n") + 100 * len("one\n")
+    assert "corpus/count/10" in made
+    assert "corpus/count/100" not in made
+    assert made["drawing/peer-opendp"].missing == "no wheel"
+    assert made["drawing/peer-diffprivlib"].missing == ""
+    rounds = {key: row.rounds for key, row in made.items()}
+    assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
+    assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
+    assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
+
+
+@pytest.fixture
+def record():
+    rated = measured("limits/a", 2.0, 1.0, amount=10.0)
+    gone = Measured("limits/b", "other", "words", [], "could not be installed: no wheel")
+    asked = Figure("limits/a", "ratio", [2.0, 1.0], must=1.0, aim=0.5)
+    about = {
+        "date": "2026-01-02 03:04", "commit": "abc+", "processor": "p", "cores": 2, "memory": 24,
+        "versions": {"python": "3.11.7"},
+    }  # fmt: skip
+    return Record(about, [Section("limits", "Limits", "A note.", [rated, gone], [asked])])
+
+
+def test_a_record_is_the_same_when_read_again(record, tmp_path):
+    path = record.write(tmp_path / "new")
+    assert path.name == "2026-01-02T0304-abc.json"
+    assert Record.read(path) == record
+    more = replace(record.sections[0], name="other")
+    new = Record({**record.about, "commit": "new"}, [more])
+    both = merged([record, new, new])
+    assert [section.name for section in both.sections] == ["limits", "other"]
+    assert both.about["commit"] == "new"
+    assert record.run.figures == {"limits/a": (1.5, 1.0, 2.0, "less")}
+
+
+def test_the_page_shows_every_row_and_what_became_worse(record):
+    before = replace(record.run, commit="before", figures={"limits/a": (0.5, 0.4, 0.6, "less")})
+    text = page.page(record, [before, record.run])
+    assert "| ratio | ≤ 1.00 × | ≤ 0.500 × | 1.50 × (1.00–2.00) | **missed** |\n" in text
+    assert "| limits/a | 1.50 (1.00–2.00) | 1.50 (1.00–2.00) | 100 | 7.50 (5.00–10.0) |\n" in text
+    assert "| other | not measured: could not be installed: no wheel |  |  |  |\n" in text
+    assert "| ratio, × | 0.500 | 1.50 | **worse** (+200 %) |\n" in text
+    assert "| ratio, × | 1.50 |  |\n" in page.page(record, [record.run])
+    assert page.page(record, []).endswith("No run of all parts is kept yet.\n")
+
+
+def test_the_process_that_measures_loads_nothing_large(python):
+    """Its memory is counted into the peak of whatever it starts."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import bench; "
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'syntf', 'polars')))"
+    )
+    whole([python, "-c", script, str(process.WORK.parent)], {})
+
+
+def test_spread_is_a_median_and_a_range():
+    assert figures.spread([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
+
+
+def test_texts_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
+    assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
+
+
+def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
+    found = results(
+        measured("tables/product/5000", 1.0),
+        measured("tables/paper-measure/5000", 5.0),
+        measured("tables/product/25000", 2.0, 4.0),
+        measured("tables/paper-measure/25000", 6.0, 6.0),
+        measured("tables/paper-measure-numpy/25000", 20.0),
+    )
+    made = {figure.key: figure for figure in tables.figures(found)}
+    assert (made["tables/paper-5000"].values, made["tables/paper-5000"].must) == ([5.0], None)
+    asked = made["tables/paper-25000"]
+    assert (asked.values, asked.must, asked.aim) == ([3.0, 1.5], 4.0, 2.0)
+    assert made["tables/numpy"].values == [10.0]
+    assert made["tables/memory"].values == [100.0, 100.0]
