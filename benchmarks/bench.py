@@ -22,6 +22,7 @@ from suite.figures import Figure
 from suite.page import page, shown, table
 from suite.parts import corpus, drawing, fitted, limits, startup, tables
 from suite.place import SIZES, Place
+from suite.process import Unavailable
 from suite.record import Record, Section, merged
 from suite.rows import Results, measure
 
@@ -57,7 +58,11 @@ def main() -> int:
     if chosen.command == "page":
         show(merged([Record.read(path) for path in chosen.records]))
         return 0
-    record = measured(chosen)
+    try:
+        record = measured(chosen)
+    except Unavailable as error:  # without the texts there is nothing to measure
+        print(f"bench.py: {error}", file=sys.stderr)
+        return 1
     if set(chosen.only) == set(PARTS):
         history.append(HISTORY, record.run)
         show(record)

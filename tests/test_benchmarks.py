@@ -1,20 +1,17 @@
-"""The benchmark suite itself: ratios, spread, order of rounds, history, and the page."""
+"""The benchmark suite itself: ratios, spread, the order of rounds, what is measured."""
 
 import doctest
+import os
 import sys
 from dataclasses import replace
 
 import pytest
 import work
-from hypothesis import given
-from hypothesis import strategies as st
-from suite import figures, history, page, process, rows
-from suite.figures import Figure, Spread
-from suite.history import Run
+from suite import figures, page, process, rows
+from suite.figures import Spread
 from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
-from suite.record import Record, Section, merged
 from suite.rows import Measured, Results, Row, measure
 from suite.work import spell, texts
 
@@ -139,59 +136,6 @@ def test_words_are_drawn_until_the_round_is_over(monkeypatch):
     assert "".join(drawn) == "abcdeabcde"
 
 
-def run(commit="c", processor="p", better="less", **found):
-    made = {key: (*values, better) for key, values in found.items()}
-    return Run("2026-01-02 03:04", commit, processor, made)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "verdict"),
-    [
-        ((1.0, 0.9, 1.1), (1.3, 1.2, 1.4), "worse"),
-        ((1.0, 0.9, 1.1), (0.8, 0.7, 0.85), "better"),
-        ((1.0, 0.9, 1.25), (1.3, 1.2, 1.4), ""),  # the ranges meet
-        ((1.0, 1.0, 1.0), (1.04, 1.04, 1.04), ""),  # noise
-        ((1.0, 1.0, 1.0), (1.06, 1.06, 1.06), "worse"),
-        ((1.0, 0.9, 1.1), (1.2, 1.1, 1.3), ""),  # they touch
-    ],
-)
-def test_worse_is_what_lies_beyond_the_spread(old, new, verdict):
-    (change,) = history.changes(run(a=old, gone=old), run(a=new, came=new))
-    assert (change.key, change.verdict) == ("a", verdict)
-    other = {"worse": "better", "better": "worse", "": ""}[verdict]
-    (change,) = history.changes(run(better="more", a=old), run(better="more", a=new))
-    assert change.verdict == other
-
-
-values = st.lists(st.floats(0.01, 1e6), min_size=1, max_size=5)
-
-
-@given(values, values)
-def test_ranges_that_meet_are_never_told_apart(old, new):
-    before, after = figures.spread(old), figures.spread(new)
-    (change,) = history.changes(run(a=before), run(a=after))
-    if before.least <= after.most and after.least <= before.most:
-        assert change.verdict == ""
-    if change.verdict == "worse":
-        assert min(new) > max(old)
-        assert change.percent > 0
-
-
-def test_runs_are_compared_on_the_same_processor(tmp_path):
-    path = tmp_path / "history.jsonl"
-    assert history.read(path) == []
-    assert history.newest([]) is None
-    figure = Figure("a", "A", [1.23456, 2.0, 9.0], better="more")
-    first = Run.of("d", "1", "x", [figure])
-    assert first.figures == {"a": (2.0, 1.235, 9.0, "more")}
-    for made in (first, run("2", "y"), run("3", "x")):
-        history.append(path, made)
-    runs = history.read(path)
-    assert runs[0] == first
-    assert [one.commit for one in history.newest(runs)] == ["1", "3"]
-    assert history.newest(runs[:2]) is None
-
-
 def test_a_corpus_is_copied_as_often_as_asked(tmp_path):
     place = Place(tmp_path, tmp_path, lambda text: None)
     (tmp_path / "news-1.csv").write_bytes(b'text\none\n"two\nlines"\n')
@@ -266,42 +210,9 @@ def test_rows_of_all_parts(tmp_path, monkeypatch):
     assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
     assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
     assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    both = {made[f"tables/{row}/25000"].env["OMP_NUM_THREADS"] for row in ("product", "paper-draw")}
+    assert both == {str(os.cpu_count())}
     assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
-
-
-@pytest.fixture
-def record():
-    rated = measured("limits/a", 2.0, 1.0, amount=10.0)
-    gone = Measured("limits/b", "other", "words", [], "could not be installed: no wheel")
-    asked = Figure("limits/a", "ratio", [2.0, 1.0], must=1.0, aim=0.5)
-    about = {
-        "date": "2026-01-02 03:04", "commit": "abc+", "processor": "p", "cores": 2, "memory": 24,
-        "versions": {"python": "3.11.7"},
-    }  # fmt: skip
-    return Record(about, [Section("limits", "Limits", "A note.", [rated, gone], [asked])])
-
-
-def test_a_record_is_the_same_when_read_again(record, tmp_path):
-    path = record.write(tmp_path / "new")
-    assert path.name == "2026-01-02T0304-abc.json"
-    assert Record.read(path) == record
-    more = replace(record.sections[0], name="other")
-    new = Record({**record.about, "commit": "new"}, [more])
-    both = merged([record, new, new])
-    assert [section.name for section in both.sections] == ["limits", "other"]
-    assert both.about["commit"] == "new"
-    assert record.run.figures == {"limits/a": (1.5, 1.0, 2.0, "less")}
-
-
-def test_the_page_shows_every_row_and_what_became_worse(record):
-    before = replace(record.run, commit="before", figures={"limits/a": (0.5, 0.4, 0.6, "less")})
-    text = page.page(record, [before, record.run])
-    assert "| ratio | ≤ 1.00 × | ≤ 0.500 × | 1.50 × (1.00–2.00) | **missed** |\n" in text
-    assert "| limits/a | 1.50 (1.00–2.00) | 1.50 (1.00–2.00) | 100 | 7.50 (5.00–10.0) |\n" in text
-    assert "| other | not measured: could not be installed: no wheel |  |  |  |\n" in text
-    assert "| ratio, × | 0.500 | 1.50 | **worse** (+200 %) |\n" in text
-    assert "| ratio, × | 1.50 |  |\n" in page.page(record, [record.run])
-    assert page.page(record, []).endswith("No run of all parts is kept yet.\n")
 
 
 def test_the_process_that_measures_loads_nothing_large(python):

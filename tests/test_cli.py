@@ -764,7 +764,7 @@ def test_an_interrupt_while_writing_leaves_nothing(place):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=place
     ) as running:
         assert running.stdout.readline() == "writing\n"
-        assert len(os.listdir(place)) == 3  # the draft is there
+        assert len(os.listdir(place)) == 4  # the draft is there, and what it becomes
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")

@@ -223,6 +223,18 @@ def test_a_wrong_measurement_fails_draws_and_never_shrinks_the_loss():
         ExponentialMechanism(mechanism.rating, epsilon=10.0, extremes=zero)
 
 
+@pytest.mark.parametrize(("name", "value"), [("high", -(2**63)), ("low", 2**63 - 1)])
+def test_bounds_beyond_all_weights_still_refuse_every_row(name, value):
+    """A difference from such a bound does not fit in 64 bits."""
+    mechanism = ExponentialMechanism(RNG.random((6, 8)), epsilon=10.0)
+    bounds = {array: found.copy() for array, found in vars(mechanism.extremes).items()}
+    bounds[name][3] = value
+    lying = ExponentialMechanism(mechanism.rating, epsilon=10.0, extremes=Extremes(**bounds))
+    for row in range(6):
+        with pytest.raises(TableError, match="nothing was drawn"):
+            lying.sample([row])
+
+
 @pytest.mark.parametrize("name", ["sums", "low", "high"])
 def test_extremes_of_another_shape_or_byte_order_are_not_taken_as_they_are(name):
     mechanism = ExponentialMechanism(RNG.random((6, 8)), epsilon=10.0)
@@ -284,6 +296,11 @@ def test_bad_rows_are_refused_before_any_entropy_is_read(make, rows):
     if rows[0] in (-1, 2):
         with pytest.raises(SyntfError, match="rows must lie in 0 … 1"):
             mechanism.weights(rows[0])
+
+
+def test_more_draws_than_are_numbered_are_refused():
+    with pytest.raises(SyntfError, match="2147483648 draws at once"):
+        exponential(2, 5, 1.0).sample(np.broadcast_to(0, 1 << 31))
 
 
 @every

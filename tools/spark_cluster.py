@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 PATIENCE = 120.0
 """Seconds to wait for a master or a worker."""
@@ -30,7 +31,23 @@ class Cluster:
     def executors(self) -> list[int]:
         """The processes that the workers started, by id."""
         parents = {worker.pid for worker in self.workers}
-        return [pid for pid, parent in _processes() if parent in parents]
+        return [found.pid for found in _processes() if found.parent in parents]
+
+    def core_seconds(self) -> float:
+        """The processor time that workers, executors and their Python processes took so far."""
+        each = {found.pid: found for found in _processes()}
+        ours = {worker.pid for worker in self.workers}
+        while more := {pid for pid, found in each.items() if found.parent in ours} - ours:
+            ours |= more
+        return sum(each[pid].seconds for pid in ours & each.keys())
+
+
+class Process(NamedTuple):
+    """A process: its id, its parent's, and the processor time of it and its ended children."""
+
+    pid: int
+    parent: int
+    seconds: float
 
 
 @contextmanager
@@ -102,11 +119,12 @@ def _wait(process: "subprocess.Popen[bytes]", log: Path, line: str) -> None:
         time.sleep(0.1)
 
 
-def _processes() -> Iterator[tuple[int, int]]:
-    """All processes and their parents, from /proc."""
+def _processes() -> Iterator[Process]:
+    """All processes, from /proc."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rsplit(")", 1)[1].split()
         except OSError:  # it has ended
             continue
-        yield int(path.parent.name), int(fields[1])
+        ticks = sum(map(int, fields[11:15]))
+        yield Process(int(path.parent.name), int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"))

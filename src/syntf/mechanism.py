@@ -198,6 +198,8 @@ class ExponentialMechanism:
         Draw i takes the i-th eight bytes of the source, whatever the rows are and in
         whatever order they are worked through. `progress` hears of draws done.
         """
+        if np.size(rows) >= 1 << 31:
+            raise SyntfError(f"{np.size(rows)} draws at once are too many: at most 2**31 - 1")
         inputs = inside(np.asarray(rows), self.shape[0])
         words = entropy.words(source, inputs.size)
         flat = np.ascontiguousarray(inputs.ravel(), dtype=np.int32)

@@ -26,6 +26,12 @@ HASTY = {
 }
 """A second copy of every task that is slower than its neighbours."""
 
+PLAIN = {
+    f"spark.{what}.compress": "false"
+    for what in ("eventLog", "broadcast", "shuffle", "shuffle.spill", "rdd")
+}
+"""Nothing that Spark writes is hidden from a search."""
+
 
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
@@ -51,6 +57,7 @@ def spark(cluster):
     options = {
         **LOCAL,
         **HASTY,
+        **PLAIN,
         "spark.local.dir": str(own),
         "spark.executor.memory": "512m",
         "spark.executor.cores": "1",

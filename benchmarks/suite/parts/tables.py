@@ -11,11 +11,13 @@ TITLE = "Vocabularies: measuring the loss, drawing"
 NOTE = """\
 Embedded vectors of 100 dimensions, s = 0.3, as many inputs as outputs. *Measuring* is from the
 vectors in memory, nothing remembered: the paper's rating and its tight loss at ε = 47.5, or the
-nearest neighbour of each word (ε = 20). *Drawing* is 250,000 words in one call, frequent ones more
-often. All cores; the bare product multiplies the same vectors in blocks, in float32, and does
-nothing with the cosines."""
+nearest neighbour of each word (ε = 20). *Drawing* is one call, for 250,000 words or, from a
+neighbourhood, 4,000,000, frequent ones more often. All cores; the bare product multiplies the same
+vectors in blocks, in float32, and does nothing with the cosines."""
 
 ASKED = 25_000
+CORES = {"OMP_NUM_THREADS": str(os.cpu_count())}
+"""All of them for the product too, whatever the environment says."""
 KINDS = {"paper": "the paper's rating", "neighbourhood": "neighbourhood"}
 
 
@@ -34,7 +36,7 @@ def groups(place: Place) -> list[list[Row]]:
 
 def _product(size: int, rounds: int) -> Row:
     title, command = f"{size:,} words: the bare product", worker("bare", "product", size)
-    return Row(f"tables/product/{size}", title, command, "fresh", rounds)
+    return Row(f"tables/product/{size}", title, command, "fresh", rounds, env=CORES)
 
 
 def _row(
@@ -49,7 +51,7 @@ def _row(
         "fresh",
         rounds,
         amount="words" if step == "draw" else "",
-        env=place.env,
+        env={**place.env, **CORES},
     )
 
 

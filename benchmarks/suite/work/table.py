@@ -10,7 +10,7 @@ from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.rating import WordRating
 
 EPSILON = {"paper": 47.5, "neighbourhood": 20.0}
-DRAWS = 250_000
+DRAWS = {"paper": 250_000, "neighbourhood": 4_000_000}
 
 
 def prepare(
@@ -46,10 +46,10 @@ def _drawing(kind: str, count: int) -> Callable[[], dict[str, float]]:
         made = NeighbourhoodMechanism(
             cache.neighbours(rated, 1), outputs=count, epsilon=EPSILON[kind]
         )
-    rows = zipf(count, DRAWS)
+    rows = zipf(count, DRAWS[kind])
 
     def once() -> dict[str, float]:
         made.sample(rows)
-        return {"amount": DRAWS}
+        return {"amount": len(rows)}
 
     return once
