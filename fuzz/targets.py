@@ -261,7 +261,7 @@ def _cached(raw: bytes, folder: Path) -> None:
 
 def _tokens(raw: bytes, folder: Path) -> None:
     """A table of tokens, forged with its checksum: made anew, or it answers with inputs."""
-    made = TokenTable.kept(np.frombuffer(raw, dtype=np.uint8), len(WORDS), exact=False)
+    made = TokenTable.kept(np.frombuffer(raw, dtype=np.uint8), Analyzer(), WORDS)
     if made is not None and token_table.compiled is not None:
         for word in (*WORDS, "", "qwxyz", "é" * 40):
             assert -1 <= made.find(word) < len(WORDS)

@@ -132,7 +132,7 @@ def raw_of(table):
 @pytest.mark.parametrize("inputs", [["cat", "mouse", "o'clock"], ["the"]])
 def test_what_is_kept_is_the_table(inputs):
     made = TokenTable.build(Analyzer(), inputs)
-    kept = TokenTable.kept(raw_of(made), len(inputs), exact=False)
+    kept = TokenTable.kept(raw_of(made), Analyzer(), inputs)
     for mine, theirs in zip(kept.parts(), made.parts(), strict=True):
         assert mine.tolist() == theirs.tolist()
     words = ["cat", "Cats", "mice", "o’clock", "the", "qwxyz"]
@@ -148,7 +148,7 @@ def test_nothing_kept_points_outside():
         for value in (0, 1, 5, 2**31, 2**32, 2**32 + 99, 2**63, 2**64 - 1):
             forged = raw.copy()
             forged[place : place + 8] = np.array([value], dtype=np.uint64).view(np.uint8)
-            kept = TokenTable.kept(forged, len(inputs), exact=False)
+            kept = TokenTable.kept(forged, Analyzer(), inputs)
             if kept is None:
                 refused += 1
             else:
@@ -156,9 +156,10 @@ def test_nothing_kept_points_outside():
                 assert found <= {-1, 0, 1, 2}
     assert refused > 100
     for size in range(len(raw)):
-        assert TokenTable.kept(raw[:size], len(inputs), exact=False) is None
+        assert TokenTable.kept(raw[:size], Analyzer(), inputs) is None
     made = TokenTable.build(Analyzer(), inputs)
-    made.entries[1:3, 0] = 2**30, 2**30 + 5  # the bytes of a form far behind the last
-    assert TokenTable.kept(raw_of(made), len(inputs), exact=False) is None
-    assert TokenTable.kept(np.append(raw, raw), len(inputs), exact=False) is None
-    assert TokenTable.kept(raw, 2, exact=False) is None  # of a larger vocabulary
+    for place, size in ((2**30, 3), (-1, 3), (0, 2**31 - 1), (0, -1), (len(made.forms) - 2, 3)):
+        made.entries[1, :2] = place, size
+        assert TokenTable.kept(raw_of(made), Analyzer(), inputs) is None
+    assert TokenTable.kept(np.append(raw, raw), Analyzer(), inputs) is None
+    assert TokenTable.kept(raw, Analyzer(), inputs[:2]) is None  # of a larger vocabulary

@@ -13,7 +13,7 @@ static const uint64_t LOWER = EACH(0x20); /* set in all of [a-z0-9'], and all th
 
 typedef struct {
     const uint64_t *slots; /* 0, or the upper half of a hash and 1 + the number of an entry */
-    const int32_t *entries; /* pairs: where a form begins, and the term it stands for */
+    const int32_t *entries; /* by threes: where a form begins, its size, the term it stands for */
     const uint8_t *forms, *end;
     uint64_t mask; /* the number of slots, a power of two, less one */
     Py_ssize_t longest;
@@ -125,7 +125,7 @@ static inline int equal(const Table *table, const int32_t *entry, const uint8_t 
                         const uint8_t *end, Py_ssize_t size, uint64_t fold)
 {
     const uint8_t *kept = table->forms + entry[0];
-    if (entry[2] - entry[0] != size)
+    if (entry[1] != size)
         return 0;
     for (Py_ssize_t i = 0; i < size; i += 8)
         if (part(kept + i, table->end, size - i, 0) != part(form + i, end, size - i, fold))
@@ -142,9 +142,9 @@ static inline int32_t look_up(const Table *table, const uint8_t *form, const uin
     uint64_t hash = hash_of(form, end, size, fold), slot = hash & table->mask, held;
     for (; (held = table->slots[slot]); slot = (slot + 1) & table->mask)
         if (held >> 32 == hash >> 32) {
-            const int32_t *entry = table->entries + 2 * ((uint32_t)held - 1);
+            const int32_t *entry = table->entries + 3 * (size_t)((uint32_t)held - 1);
             if (equal(table, entry, form, end, size, fold))
-                return entry[1];
+                return entry[2];
         }
     return -1;
 }
@@ -401,9 +401,10 @@ static PyObject *fill(PyObject *self, PyObject *args)
     Buffers held = {.count = 0};
     WRITE(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2)
     uint64_t mask = (uint64_t)LENGTH(0, uint64_t) - 1;
-    for (Py_ssize_t i = 0; i < LENGTH(1, int32_t) / 2 - 1; i++) {
-        const uint8_t *form = forms + entries[2 * i], *end = forms + entries[2 * i + 2];
-        uint64_t hash = hash_of(form, end, end - form, 0), slot = hash & mask;
+    for (Py_ssize_t i = 0; i < LENGTH(1, int32_t) / 3; i++) {
+        const uint8_t *form = forms + entries[3 * i];
+        Py_ssize_t size = entries[3 * i + 1];
+        uint64_t hash = hash_of(form, form + size, size, 0), slot = hash & mask;
         while (slots[slot])
             slot = (slot + 1) & mask;
         slots[slot] = hash >> 32 << 32 | (uint64_t)(i + 1);

@@ -1,8 +1,8 @@
 """What is worked out from public things alone, remembered between runs.
 
 Kept are the sums and extremes of a table, the neighbours of words as numbers, public vectors as
-int8, and the words of public vocabularies with the forms that count as them; never a text. A
-damaged file is made anew. An entry forged with its checksum could misstate a loss, so the folder
+int8, and which forms of the lexicon count as which words, as numbers; never a text. A damaged
+file is made anew. An entry forged with its checksum could misstate a loss, so the folder
 is made for its owner alone; no row outside what an entry says is drawn from
 (:mod:`syntf.mechanism`), forged neighbours are bad ones, at a loss that is measured on them
 (:mod:`syntf.neighbourhood`), and forged tokens are words misread, at no loss at all.
@@ -102,7 +102,7 @@ def vectors(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
 def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
     """What tokens count as, for public inputs: worked out now unless it was before.
 
-    Kept are words of the vocabulary and forms of the lexicon; memory-mapped.
+    Kept are numbers, no words; memory-mapped.
     """
     lemmas = lexicon.digest() if analyzer.morphology == "lemma" else ""
     about = [
@@ -114,8 +114,7 @@ def tokens(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
     key.update("".join(inputs).encode("utf-8", "surrogatepass"))
     path = folder() / f"{key.hexdigest()}.tokens"
     raw = _mapped(path)
-    exact = analyzer.morphology == "orth"
-    known = None if raw is None else TokenTable.kept(raw, len(inputs), exact=exact)
+    known = None if raw is None else TokenTable.kept(raw, analyzer, inputs)
     if known is not None:
         return known
     made = TokenTable.build(analyzer, inputs)

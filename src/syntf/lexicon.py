@@ -52,15 +52,29 @@ def digest() -> str:
     return found.hexdigest()
 
 
+@cache
+def spelled() -> bytes:
+    """The lines of both files: form, part of speech and lemmas, the preferred first."""
+    return gzip.decompress(_bytes(_FILES[0])) + b"\n" + _bytes(_FILES[1])
+
+
+def places() -> dict[str, int]:
+    """Where in :func:`spelled` each form stands."""
+    found, place = {}, 0
+    for line in spelled().split(b"\n"):
+        found[line.partition(b",")[0].decode()] = place
+        place += len(line) + 1
+    return found
+
+
 def _entries() -> Iterator[tuple[str, str, str]]:
     """Form, part of speech and first lemma of each line; a later line stands for an earlier one.
 
     Forms with capitals are left out: words are looked up in lower case.
     """
-    forms, overrides = gzip.decompress(_bytes(_FILES[0])), _bytes(_FILES[1])
-    for line in (forms + b"\n" + overrides).decode().splitlines():
+    for line in spelled().decode().split("\n"):
         if line and line[0] != "#":
-            form, part, lemmas = line.split(",")
+            form, part, lemmas = line.strip().split(",")
             if form == form.lower():
                 yield form, part.lower(), lemmas.partition("/")[0].lower()
 

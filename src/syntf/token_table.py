@@ -4,20 +4,22 @@ A token counts as an input only if its form is one, or has a lemma that is (`Ana
 gives no other terms). So the inputs and the forms of the lexicon that lead to one are all there
 is to look up, and the answers for them are those of the analyzer itself.
 
-The table holds words of the vocabulary and of the lexicon, and nothing of any text.
+The table holds numbers: where a form stands in the vocabulary or the lexicon, and what it counts
+as. Nothing in it is of a text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate
 from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf import lexicon
 from syntf.analysis import Analyzer, bare
-from syntf.lexicon import lexicon
 from syntf.vocabulary import first_known
 
 try:
@@ -36,8 +38,8 @@ class TokenTable:
     """Open addressing over the forms of tokens, without possessive ending, and their inputs.
 
     slots : 0, or the upper half of a form's hash and 1 + its number; a power of two of them.
-    entries : where the bytes of each form begin, and its input; one row more ends the last.
-    forms : the forms in UTF-8, one after the other.
+    entries : of each form, where its bytes begin, how many there are, and its input.
+    forms : the bytes, see :func:`spelling`.
     exact : forms are as written, and one that is not found is tried in lower case.
     """
 
@@ -51,19 +53,27 @@ class TokenTable:
         """The table for an analysis and the inputs of a vocabulary."""
         number = {term: i for i, term in enumerate(inputs)}
         term = first_known(analyzer, number.__contains__)
-        known = {form: number[found] for form in _forms(analyzer, number) if (found := term(form))}
-        keys = [form.encode("utf-8", "surrogatepass") for form in known]
-        entries = np.zeros((len(keys) + 1, 2), dtype=np.int32)
-        entries[1:, 0] = np.cumsum([len(key) for key in keys], dtype=np.int32)
-        entries[:-1, 1] = list(known.values())
-        slots = np.zeros(2 << len(keys).bit_length(), dtype=np.uint64)
-        forms = np.frombuffer(b"".join(keys), dtype=np.uint8)
+        sizes = [len(_encoded(form)) for form in inputs]
+        places = dict(zip(inputs, accumulate(sizes, initial=0), strict=False))
+        if analyzer.morphology == "lemma":
+            lemmas = lexicon.lexicon().lemmas.items()
+            more = {form for form, lemma in lemmas if lemma in number and form not in number}
+            found, before = lexicon.places(), sum(sizes)
+            places |= {form: before + found[form] for form in found if form in more}
+        known = [
+            (place, len(_encoded(form)), number[found_as])
+            for form, place in places.items()
+            if (found_as := term(form))
+        ]
+        entries = np.array(known, dtype=np.int32).reshape(-1, 3)
+        slots = np.zeros(2 << len(known).bit_length(), dtype=np.uint64)
+        forms = spelling(analyzer, inputs)
         compiled.fill(slots, entries, forms)
         return cls(slots, entries, forms, analyzer.morphology == "orth")
 
     @cached_property
     def longest(self) -> int:
-        return int(np.diff(self.entries[:, 0]).max(initial=0))
+        return int(self.entries[:, 1].max(initial=0))
 
     def find(self, token: str) -> int:
         """The input that any token counts as, or -1."""
@@ -72,42 +82,42 @@ class TokenTable:
         return found if found >= 0 else self._find(word.lower())
 
     def _find(self, form: str) -> int:
-        key = form.encode("utf-8", "surrogatepass")
-        return int(compiled.term(self.slots, self.entries, self.forms, key, self.longest))
+        found = compiled.term(self.slots, self.entries, self.forms, _encoded(form), self.longest)
+        return int(found)
 
     def parts(self) -> tuple[NDArray[Any], ...]:
-        """All there is to keep, as :meth:`kept` takes it; sizes first."""
-        sizes = np.array([len(self.slots), len(self.entries), len(self.forms)], dtype=np.int64)
-        return sizes, self.slots, self.entries, self.forms
+        """What there is to keep, as :meth:`kept` takes it: numbers, and how many."""
+        return np.array([len(self.slots)], dtype=np.int64), self.slots, self.entries
 
     @classmethod
-    def kept(cls, raw: NDArray[np.uint8], inputs: int, *, exact: bool) -> Self | None:
+    def kept(cls, raw: NDArray[np.uint8], analyzer: Analyzer, inputs: Sequence[str]) -> Self | None:
         """The table whose :meth:`parts` these bytes are; None if they are none's.
 
         Compiled code goes by what is found here, so nothing of it may point outside.
         """
-        sizes = raw[:24].view(np.int64).tolist() if len(raw) >= 24 else [0, 0, 0]
-        ends = np.cumsum([24, 8 * sizes[0], 8 * sizes[1], sizes[2]]).tolist()
-        if min(sizes) < 0 or 0 in sizes[:2] or sizes[0] & (sizes[0] - 1) or ends[-1] != len(raw):
+        count = int(raw[:8].view(np.int64)[0]) if len(raw) >= 8 else 0
+        end = 8 + 8 * count
+        if count < 1 or count & (count - 1) or end > len(raw) or (len(raw) - end) % 12:
             return None
-        slots = raw[ends[0] : ends[1]].view(np.uint64)
-        entries = raw[ends[1] : ends[2]].view(np.int32).reshape(-1, 2)
-        starts, terms = entries[:, 0], entries[:-1, 1]
+        slots, forms = raw[8:end].view(np.uint64), spelling(analyzer, inputs)
+        entries = raw[end:].view(np.int32).reshape(-1, 3)
+        starts, sizes, terms = entries.T.astype(np.int64)
         numbers = (slots & np.uint64(0xFFFFFFFF)).astype(np.int64)
         sound = (
             not slots.all(),
             np.array_equal(numbers > 0, slots > 0),
-            numbers.max() < len(entries),
-            starts[0] == 0 and starts[-1] == sizes[2],
-            (starts[1:] >= starts[:-1]).all(),
-            (terms >= 0).all() and (terms < inputs).all(),
+            numbers.max() <= len(entries),
+            (starts >= 0).all() and (sizes >= 0).all() and (starts + sizes <= len(forms)).all(),
+            (terms >= 0).all() and (terms < len(inputs)).all(),
         )
-        return cls(slots, entries, raw[ends[2] :], exact) if all(sound) else None
+        return cls(slots, entries, forms, analyzer.morphology == "orth") if all(sound) else None
 
 
-def _forms(analyzer: Analyzer, inputs: dict[str, int]) -> Iterable[str]:
-    """The inputs, frequent ones first, and the forms of their lemmas."""
-    if analyzer.morphology != "lemma":
-        return inputs
-    lemmas = lexicon().lemmas
-    return {**inputs, **{form: 0 for form, lemma in lemmas.items() if lemma in inputs}}
+def spelling(analyzer: Analyzer, inputs: Sequence[str]) -> NDArray[np.uint8]:
+    """The inputs in UTF-8, one after the other, and for lemmas the lexicon: all forms are in it."""
+    more = lexicon.spelled() if analyzer.morphology == "lemma" else b""
+    return np.frombuffer(_encoded("".join(inputs)) + more, dtype=np.uint8)
+
+
+def _encoded(form: str) -> bytes:
+    return form.encode("utf-8", "surrogatepass")
