@@ -119,6 +119,12 @@ def test_what_a_worker_fails_of_is_told(tmp_path):
         Worker([sys.executable, "-c", "print('dead', file=__import__('sys').stderr)"], {})
 
 
+def test_a_worker_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(process, "LIMIT", 0.1)
+    with pytest.raises(Unavailable, match=r"^no answer within 0\.1 s$"):
+        Worker([sys.executable, "-c", "import time; time.sleep(60)"], {})
+
+
 def test_the_reason_of_an_error_is_a_line():
     assert work.reason(LookupError("\n****\n  Resource not found.\n more")) == (
         "LookupError: Resource not found."

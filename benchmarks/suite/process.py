@@ -6,6 +6,7 @@ into the peak of the program. So data are loaded by workers, never here.
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,9 @@ from typing import IO
 
 Round = dict[str, float]
 """What one round took: seconds, cpu (seconds), peak (MB); amount, where work has one."""
+
+LIMIT = 900.0
+"""Seconds after which a worker is taken to hang."""
 
 WORK = Path(__file__).parents[1] / "work.py"
 
@@ -77,6 +81,10 @@ class Worker:
 
     def _answer(self) -> Round:
         assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], LIMIT)
+        if not ready:
+            self._process.kill()
+            raise Unavailable(f"no answer within {LIMIT:g} s")
         line = self._process.stdout.readline()
         if not line:
             raise Unavailable(f"ended without an answer: {_last_line(self._said)}")
