@@ -15,6 +15,7 @@ import argparse
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from suite import history, machine
@@ -95,6 +96,12 @@ def measured(chosen: argparse.Namespace) -> Record:
 
 
 def show(record: Record) -> None:
+    """Write the page, with notes as they are worded now; numbers are those of the record."""
+    sections = [
+        replace(section, title=PARTS[section.name].TITLE, note=PARTS[section.name].NOTE)
+        for section in sorted(record.sections, key=lambda section: list(PARTS).index(section.name))
+    ]
+    record = replace(record, sections=sections)
     PAGE.write_text(page(record, history.read(HISTORY)), encoding="utf-8")
 
 

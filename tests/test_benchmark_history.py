@@ -75,6 +75,7 @@ def record():
     asked = Figure("limits/a", "ratio", [2.0, 1.0], must=1.0, aim=0.5)
     about = {
         "date": "2026-01-02 03:04", "commit": "abc+", "processor": "p", "cores": 2, "memory": 24,
+        "load": 0.1,
         "versions": {"python": "3.11.7"},
     }  # fmt: skip
     return Record(about, [Section("limits", "Limits", "A note.", [rated, gone], [asked])])
@@ -88,7 +89,11 @@ def test_a_record_is_the_same_when_read_again(record, tmp_path):
     new = Record({**record.about, "commit": "new"}, [more])
     both = merged([record, new, new])
     assert [section.name for section in both.sections] == ["limits", "other"]
-    assert both.about["commit"] == "new"
+    assert {name: one["commit"] for name, one in both.about["runs"].items()} == {
+        "limits": "abc+", "other": "new",
+    }  # fmt: skip
+    assert "Put together from several runs" in page.page(both, [])
+    assert "Put together" not in page.page(record, [])
     assert record.run.figures == {"limits/a": (1.5, 1.0, 2.0, "less")}
 
 

@@ -20,6 +20,7 @@ def about() -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "memory": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "load": round(os.getloadavg()[0], 1),
         "versions": {"python": platform.python_version(), **installed()},
     }
 

@@ -1,6 +1,7 @@
 """docs/benchmarks.md, from a record and the history."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from suite.figures import Figure, Spread, spread
 from suite.history import Run, changes, newest
@@ -123,10 +124,18 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def _about(record: Record) -> str:
     about = record.about
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    return (
-        f"The last run: {about['date']} UTC, commit `{about['commit']}`, {about['cores']} cores "
-        f"({about['processor']}), {about['memory']} GiB; {versions}.\n"
+    machine = f"{about['cores']} cores ({about['processor']}), {about['memory']} GiB; {versions}.\n"
+    if "runs" not in about:
+        return f"The last run: {_when(about)}; {machine}"
+    runs = [[name, _when(run)] for name, run in about["runs"].items()]
+    return f"**Put together from several runs**, not measured in one: {machine}\n" + table(
+        ["part", "measured"], runs
     )
+
+
+def _when(run: Mapping[str, Any]) -> str:
+    load = "unknown" if run["load"] is None else run["load"]
+    return f"{run['date']} UTC, commit `{run['commit']}`, load when it began {load}"
 
 
 def _section(section: Section) -> str:

@@ -10,6 +10,9 @@ from suite.figures import Figure
 from suite.history import Run
 from suite.rows import Measured
 
+OWN = ("date", "commit", "load")
+"""What each of several runs has of its own."""
+
 
 @dataclass(frozen=True)
 class Section:
@@ -64,6 +67,8 @@ class Record:
 
 
 def merged(records: Sequence[Record]) -> Record:
-    """Runs of a few parts each as one; of a part measured twice, the later."""
+    """Runs of a few parts each as one, which says so; of a part measured twice, the later."""
     sections = {section.name: section for record in records for section in record.sections}
-    return Record(records[-1].about, list(sections.values()))
+    of = {section.name: record.about for record in records for section in record.sections}
+    runs = {name: {key: of[name].get(key) for key in OWN} for name in sections}
+    return Record({**records[-1].about, "runs": runs}, list(sections.values()))
