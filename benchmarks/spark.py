@@ -140,7 +140,7 @@ def model(result: dict[str, Any]) -> str:
         f"| read for a document (Parquet) | {read:,.0f} bytes |",
         f"| written for a document (Parquet, arrays) | {wrote:,.0f} bytes |",
         f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
-        f"| two workers against one, rounds: {len(faster)}, of {runs[-1]['documents']:,} documents | "
+        f"| two workers against one, {len(faster)} × {runs[-1]['documents']:,} documents | "
         f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
         "", f"| {PRICED:,} documents | |", "|---|---|",
         f"| core-hours | {hours:,.0f} |",
