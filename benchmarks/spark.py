@@ -140,11 +140,11 @@ def model(result: dict[str, Any]) -> str:
         f"| read for a document (Parquet) | {read:,.0f} bytes |",
         f"| written for a document (Parquet, arrays) | {wrote:,.0f} bytes |",
         f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
-        f"| two workers against one, {len(faster)} rounds of {runs[-1]['documents']:,} documents | "
+        f"| two workers against one, {len(faster)} × {runs[-1]['documents']:,} documents | "
         f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
         "", f"| {PRICED:,} documents | |", "|---|---|",
         f"| core-hours | {hours:,.0f} |",
-        *(f"| hours on {cores:,} cores | {hours / cores:,.1f} |" for cores in (16, 256, 1024)),
+        *(f"| hours on {cores} cores | {hours / cores:,.2f} |" for cores in (4, 16, 64)),
         f"| read | {PRICED * read / 1e12:,.2f} TB |",
         f"| written | {PRICED * wrote / 1e12:,.2f} TB |",
         f"| money | {hours:,.0f} × the price of a core-hour |",

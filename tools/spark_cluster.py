@@ -29,9 +29,10 @@ class Cluster:
     folder: Path
 
     def executors(self) -> list[int]:
-        """The processes that the workers started, by id."""
+        """The processes of executors, by id."""
         parents = {worker.pid for worker in self.workers}
-        return [found.pid for found in _processes() if found.parent in parents]
+        started = [found.pid for found in _processes() if found.parent in parents]
+        return [pid for pid in started if b"ExecutorBackend" in _command(pid)]
 
     def core_seconds(self) -> float:
         """The processor time that workers, executors and their Python processes took so far."""
@@ -117,6 +118,14 @@ def _wait(process: "subprocess.Popen[bytes]", log: Path, line: str) -> None:
         if process.poll() is not None or time.monotonic() > until:
             raise RuntimeError(f"no {line!r}: {log.read_text(errors='replace')[-2000:]}")
         time.sleep(0.1)
+
+
+def _command(pid: int) -> bytes:
+    """The command line of a process; empty once it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _processes() -> Iterator[Process]:
