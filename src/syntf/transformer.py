@@ -208,6 +208,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         at most: whoever is slow, here or there, slows the other down, and memory stays what one
         batch takes. A small batch comes sooner, a large one costs less a text.
 
+        Examples
+        --------
         >>> synthetic = SynTF(length=9, vocabulary=["cat", "dog", "bus"]).fit([])
         >>> stream = (f"message {number}: my cat" for number in range(5))
         >>> [counts.shape for counts in synthetic.iter_transform(stream, batch_size=2)]
