@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,16 @@ FIXED = {
     "bad_rows": ("stop", "Spark leaves broken rows out without a word of where they were"),
 }
 """Options that have one value."""
+
+REASONS = {
+    "JAVA_GATEWAY_EXITED": "see that Java 17 is there, and that --master is an address of Spark's",
+    "PATH_NOT_FOUND": "no file or folder at one of the inputs",
+    "Py4JJavaError": (
+        "see that the cluster is up, --out can be written to and the files are whole; without "
+        "--engine spark, syntf names the line of a broken row"
+    ),
+}
+"""What to look at when Spark stops, by what it says."""
 
 
 def check(given: Mapping[str, Any]) -> None:
@@ -98,10 +109,13 @@ def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
     """A session on a cluster, ended with the command; the key of the run ends with it."""
     from pyspark.sql import SparkSession
 
+    # Of versions of pandas: what passes between Spark and Python here is Arrow's.
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("syntf")
-    builder = builder.config("spark.ui.showConsoleProgress", str(not quiet).lower())
+    watched = not quiet and sys.stderr.isatty()
+    builder = builder.config("spark.ui.showConsoleProgress", str(watched).lower())
     # Spark's log quotes rows that it cannot read.
     opened = builder.config("spark.log.level", "OFF").getOrCreate()
     try:
@@ -122,10 +136,9 @@ def told() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         condition = error.getCondition() if isinstance(error, PySparkException) else None
-        raise SyntfError(
-            f"Spark stopped ({condition or type(error).__name__}): see that Java 17, the cluster "
-            "and the files are there and whole"
-        ) from None
+        said = condition or type(error).__name__
+        why = REASONS.get(said, "see that the cluster and the files are there and whole")
+        raise SyntfError(f"Spark stopped ({said}): {why}") from None
 
 
 def _record(place: str, written: Written) -> dict[str, Any]:
