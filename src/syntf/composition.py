@@ -49,6 +49,7 @@ def draw_terms(
     comes as often as its share of θ says, up to one time. Reads eight bytes a draw, or a
     document, whatever the documents are, and a document's terms depend on it alone.
     """
+    length = int(length)  # one of NumPy's 32 bits would make a product that wraps around
     bits = entropy.words(source, len(documents) * (1 if systematic else length))
     # In whole units, so that no document's sum depends on those before it.
     units = None if weights is None else np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
