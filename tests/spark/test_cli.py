@@ -98,6 +98,13 @@ def test_options_that_have_no_place_are_refused_with_a_reason(name):
     with pytest.raises(SyntfError, match=f"--{option} is not for --engine spark: "):
         check({name: 17})
     check({name: None})
+    check({name: False})
+
+
+@pytest.mark.parametrize("name", ["seed", "jobs"])
+def test_a_nought_is_said_all_the_same(name):
+    with pytest.raises(SyntfError, match="is not for --engine spark: "):
+        check({name: 0})
 
 
 @pytest.mark.parametrize("name", FIXED)

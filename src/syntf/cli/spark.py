@@ -46,7 +46,7 @@ FIXED = {
 def check(given: Mapping[str, Any]) -> None:
     """Refuse what a person asked for and a cluster does not do; `given` is what they said."""
     for name, why in APART.items():
-        if given.get(name):
+        if given.get(name) is not None and given[name] is not False:  # a seed may be 0
             option = {"seed": "insecure-seed"}.get(name, name)
             raise SyntfError(f"--{option} is not for --engine spark: {why}")
     for name, (only, why) in FIXED.items():
