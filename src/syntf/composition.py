@@ -9,7 +9,7 @@ is formed; a document without any known word is one occurrence of `empty`.
 the input of the mechanism is chosen does not change the loss of the mechanism.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,6 +86,13 @@ def beginning(documents: Documents, count: int) -> Documents:
     """The first `count` documents."""
     starts = documents.starts[: count + 1]
     return Documents(starts, documents.terms[: starts[-1]])
+
+
+def parted(documents: Documents, count: int) -> Iterator[Documents]:
+    """All documents in their order, `count` at once."""
+    for first in range(0, len(documents), count):
+        starts = documents.starts[first : first + count + 1]
+        yield Documents(starts - starts[0], documents.terms[starts[0] : starts[-1]])
 
 
 def joined(parts: Sequence[Documents]) -> Documents:
