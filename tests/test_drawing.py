@@ -236,3 +236,28 @@ def test_term_frequencies_are_counts_of_the_known():
     counts = term_frequencies(documents, 3)
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
     assert matrix(counts).has_canonical_format
+
+
+@compiled
+@pytest.mark.parametrize("systematic", [False, True])
+def test_no_bits_beyond_those_there_are_are_looked_at(systematic):
+    starts, terms = np.arange(5, dtype=np.int64), np.zeros(4, dtype=np.int32)
+    few = np.zeros(3 if systematic else 3 * 7 + 6, dtype=np.uint64)
+    assert drawing.terms(starts, terms, few, 7, None, systematic=systematic) is None
+    short = np.empty((3, 7), dtype=np.int32)
+    many, none = np.zeros(28, dtype=np.uint64), np.empty(0, dtype=np.int64)
+    assert not drawing._compiled.terms(starts, terms, many, none, short, 7, systematic)
+    assert not drawing._compiled.terms(starts, terms, many, none, short, 0, systematic)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.int64])
+def test_a_length_of_any_integer_type_reads_bytes_for_every_draw(kind):
+    documents = some_documents(np.random.default_rng(0), 700, 7, 3)
+    asked = []
+
+    def source(size):
+        asked.append(size)
+        return bytes(size)
+
+    assert draw_terms(documents, kind(100), source).shape == (700, 100)
+    assert asked == [8 * 700 * 100]

@@ -33,11 +33,13 @@ def test_jobs_are_counted_as_scikit_learn_counts_them(cores, jobs, threads):
     assert parallel.threads() == 8
 
 
-def test_no_jobs_are_refused():
-    with pytest.raises(SyntfError, match="jobs must be at least 1"), parallel.at_most(0):
+@pytest.mark.parametrize("jobs", [0, "two", 1.5])
+def test_no_jobs_and_no_number_of_jobs_are_refused(jobs):
+    told = f"jobs must be a whole number, at least 1 .*, not {jobs!r}"
+    with pytest.raises(SyntfError, match=told), parallel.at_most(jobs):
         pass
-    with pytest.raises(SyntfError, match="jobs must be at least 1"):
-        SynTF(n_jobs=0).fit([])
+    with pytest.raises(SyntfError, match=told):
+        SynTF(n_jobs=jobs).fit([])
 
 
 def test_a_limit_is_that_of_its_own_thread():

@@ -1,6 +1,7 @@
 """One suite that every rating passes, and what is particular to each."""
 
 import os
+import pickle
 import subprocess
 import sys
 from fractions import Fraction
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from syntf import kernels
 from syntf.arithmetic import GRID
 from syntf.errors import SyntfError
 from syntf.rating import EXACT_DIMENSIONS, ArrayRating, WithEmptyDocument, WordRating
@@ -205,3 +207,30 @@ def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
         again.levels(np.arange(1))
     monkeypatch.undo()
     assert (again.levels(np.arange(len(WORDS))) == expected).all()
+
+
+@pytest.mark.parametrize("elsewhere", ["no compiler", "no products of bytes"])
+def test_a_rating_can_be_carried_to_another_processor(elsewhere, monkeypatch):
+    rating, rows = WithEmptyDocument(word_rating()), np.arange(len(WORDS))
+    here = rating.levels(rows)
+    carried = pickle.dumps(rating)
+    if elsewhere == "no compiler":
+        monkeypatch.setattr(kernels, "_compiled", None)
+    elif kernels._compiled is None or not kernels._compiled.wide():
+        pytest.skip("this processor has none either")
+    else:
+        monkeypatch.setattr(kernels, "_compiled", Plain(kernels._compiled))
+    there = pickle.loads(carried)  # noqa: S301
+    assert (there.levels(rows) == here).all()
+    assert there.digest == rating.digest
+
+
+class Plain:
+    """The compiled loops of a processor that multiplies no bytes."""
+
+    def __init__(self, compiled):
+        self._compiled = compiled
+
+    def __getattr__(self, name):
+        assert name != "rate_packed", "an illegal instruction"
+        return (lambda: False) if name == "wide" else getattr(self._compiled, name)

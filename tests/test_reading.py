@@ -172,6 +172,19 @@ def test_a_token_that_fails_to_be_looked_up_fails_the_reading(monkeypatch):
         look_up(["cat", "café"], table, 1)
 
 
+class Odd(str):
+    """A text whose own idea of its bytes is not UTF-8."""
+
+    def encode(self, *_):
+        return b"cat caf\xf0"
+
+
+@compiled
+def test_the_bytes_of_a_text_are_those_of_its_characters():
+    table = TokenTable.build(Analyzer(), INPUTS)
+    same(look_up([Odd("é mouse")], table, 99), look_up(["é mouse"], table, 99))
+
+
 @compiled
 @pytest.mark.parametrize("wrong", [None, 1, b"cat", b"caf\xc3", ["cat"]])
 def test_what_is_no_text_is_refused(wrong):

@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, load_npz, vstack
 
-from syntf import entropy, readers, release, separated
+from syntf import anonymizer, entropy, readers, release, separated
 from syntf.anonymizer import Anonymizer
 from syntf.cli import plan
 from syntf.cli.app import main
+from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.shuffling import shuffled
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
@@ -136,6 +137,7 @@ for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (shards
         return result
     setattr(module, name, wrapped)
 from syntf.cli.app import main
+from syntf.neighbourhood import NeighbourhoodMechanism
 main()
 """
 
@@ -293,3 +295,20 @@ def test_the_first_batch_is_read_once(place, small, monkeypatch):
     assert syntf(monkeypatch) == 0
     assert len(passes) == 1
     assert check(place / "out") == list(range(COUNT))
+
+
+@pytest.mark.parametrize("size", [1 << 23, 1 << 9])
+def test_how_much_is_drawn_at_once_has_a_limit_whatever_the_texts(place, small, monkeypatch, size):
+    """Batches end by bytes as well: a limit that only full ones meet would tell of the texts."""
+    drawn, sample = [], NeighbourhoodMechanism.sample
+
+    def noted(self, rows, **options):
+        drawn.append(rows.size)
+        return sample(self, rows, **options)
+
+    monkeypatch.setattr(NeighbourhoodMechanism, "sample", noted)
+    monkeypatch.setattr(anonymizer, "DRAWS", 90)  # seven documents and a half
+    monkeypatch.setattr(readers, "SIZE", size)
+    assert syntf(monkeypatch) == 0
+    assert max(drawn) <= 90
+    check(place / "out")

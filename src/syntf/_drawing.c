@@ -63,14 +63,15 @@ static PyObject *terms(PyObject *self, PyObject *args)
     int systematic = (int)number(args, 6);
     Py_ssize_t documents = LENGTH(0, int64_t) - 1;
     int64_t occurrences = LENGTH(1, int32_t), known = LENGTH(3, int64_t), longest = 0;
-    int sound = 1;
+    int sound = length >= 1 && LENGTH(4, int32_t) / length >= documents &&
+                LENGTH(2, uint64_t) / (systematic ? 1 : length) >= documents;
     for (Py_ssize_t d = 0; d < documents; d++) {
         int64_t size = starts[d + 1] - starts[d];
         sound &= starts[d] >= 0 && size >= 1 && starts[d + 1] <= occurrences;
         longest = size > longest ? size : longest;
     }
     if (!sound)
-        longest = 0;
+        longest = length = 0;
     int64_t *points = malloc((size_t)(length + 1) * sizeof *points);
     int64_t *upto = malloc((size_t)(known ? longest + 1 : 1) * sizeof *upto);
     if (!points || !upto) {

@@ -189,6 +189,10 @@ static PyObject *rate(PyObject *self, PyObject *args)
 /* rate_packed(vectors, packed, the other arguments of rate) where wide */
 static PyObject *rate_packed(PyObject *self, PyObject *args)
 {
+    if (!wide_is_here()) {
+        PyErr_SetString(PyExc_RuntimeError, "this processor has no products of bytes");
+        return NULL;
+    }
     Buffers held = {.count = 0};
     READ(int8_t, vectors, 0) READ(uint8_t, packed, 1) READ(float, scale_in, 2)
     READ(float, scale_out, 3) READ(int64_t, ptr, 4) READ(int64_t, ids, 5)

@@ -23,6 +23,7 @@ from syntf.composition import (
     Documents,
     document_frequency,
     fitted_idf,
+    parted,
     public_idf,
 )
 from syntf.counts import Counts, matrix, stacked
@@ -48,6 +49,9 @@ Draws = Literal["independent", "systematic"]
 
 BATCH = 1 << 15
 """Documents drawn for at once: bounds memory, whatever the number of documents."""
+
+DRAWS = 1 << 26
+"""Words drawn at once, but for a single document: bounds memory, whatever the length."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +225,7 @@ class Anonymizer:
         rows = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            rows.append(self.draw_rows(self.read(batch, stages=stages), stages=stages))
+            rows += self.draw_in_turn(self.read(batch, stages=stages), stages=stages)
         return matrix(stacked(rows, len(self.vocabulary.outputs)))
 
     def read(
@@ -241,6 +245,12 @@ class Anonymizer:
     def draw(self, documents: Documents, *, stages: Stages = silent) -> "csr_matrix":
         """Synthetic counts of documents that were read. Each call is a release of its own."""
         return matrix(self.draw_rows(documents, stages=stages))
+
+    def draw_in_turn(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
+        """The same for as many documents at once as memory bears: by their number and the length
+        alone, so that no limit is met by some texts and not by others."""
+        most = max(1, DRAWS // int(self.settings.length))
+        return [self.draw_rows(some, stages=stages) for some in parted(documents, most)]
 
     def draw_rows(self, documents: Documents, *, stages: Stages = silent) -> Counts:
         """The same as arrays alone, without SciPy."""

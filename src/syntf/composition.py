@@ -9,7 +9,7 @@ is formed; a document without any known word is one occurrence of `empty`.
 the input of the mechanism is chosen does not change the loss of the mechanism.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ def draw_terms(
     comes as often as its share of θ says, up to one time. Reads eight bytes a draw, or a
     document, whatever the documents are, and a document's terms depend on it alone.
     """
+    length = int(length)  # one of NumPy's 32 bits would make a product that wraps around
     bits = entropy.words(source, len(documents) * (1 if systematic else length))
     # In whole units, so that no document's sum depends on those before it.
     units = None if weights is None else np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
@@ -85,6 +86,13 @@ def beginning(documents: Documents, count: int) -> Documents:
     """The first `count` documents."""
     starts = documents.starts[: count + 1]
     return Documents(starts, documents.terms[: starts[-1]])
+
+
+def parted(documents: Documents, count: int) -> Iterator[Documents]:
+    """All documents in their order, `count` at once."""
+    for first in range(0, len(documents), count):
+        starts = documents.starts[first : first + count + 1]
+        yield Documents(starts - starts[0], documents.terms[starts[0] : starts[-1]])
 
 
 def joined(parts: Sequence[Documents]) -> Documents:

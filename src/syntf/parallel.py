@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,11 @@ def at_most(jobs: int | None) -> Iterator[None]:
 
     As scikit-learn counts jobs: -1 for one a core, -2 for one less. None changes nothing.
     """
-    if jobs == 0:
-        raise SyntfError("jobs must be at least 1, or negative to count from the number of cores")
+    if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0):
+        raise SyntfError(
+            "jobs must be a whole number, at least 1 or negative to count from the number of "
+            f"cores, not {jobs!r}"
+        )
     before = threads()
     most = before if jobs is None else jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
     token = _most.set(most)

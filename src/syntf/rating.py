@@ -111,6 +111,10 @@ class WordRating:
         self._inputs, self._outputs, self._spelling = inputs, outputs, spelling
         self._vectors_in, self._given_out = vectors_in, vectors_out
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is packed for this processor: another process may be on another one."""
+        return {name: value for name, value in vars(self).items() if name != "_packed"}
+
     # What follows takes longer than the digest, and is needed only where levels are: not where
     # a cache has all that is to be known of them.
 

@@ -78,7 +78,9 @@ def _read(
     block: list[str], table: TokenTable, empty: int, strange: Mapping[str, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """The known terms of some texts, and how many each has."""
-    given = [text if str.isascii(text) else text.encode("utf-8", "surrogatepass") for text in block]
+    given = [
+        text if str.isascii(text) else str.encode(text, "utf-8", "surrogatepass") for text in block
+    ]
     counts = np.empty(len(block), dtype=np.int64)
     for limit in _LIMITS:
         found = token_table.compiled.read(

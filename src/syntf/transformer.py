@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from syntf import entropy, parallel
 from syntf.analysis import Morphology
 from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.errors import SyntfError
 from syntf.given import as_names, as_texts, check_several
 from syntf.ledger import Ledger, accountable
 from syntf.presets import settings
@@ -208,6 +209,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         at most: whoever is slow, here or there, slows the other down, and memory stays what one
         batch takes. A small batch comes sooner, a large one costs less a text.
 
+        Examples
+        --------
         >>> synthetic = SynTF(length=9, vocabulary=["cat", "dog", "bus"]).fit([])
         >>> stream = (f"message {number}: my cat" for number in range(5))
         >>> [counts.shape for counts in synthetic.iter_transform(stream, batch_size=2)]
@@ -242,6 +245,11 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self, texts: list[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
     ) -> csr_matrix:
         """The counts, once a ledger, if there is one, was charged for them."""
+        if self.guarantee_.private and not self._anonymizer.vocabulary.public_for(texts):
+            raise SyntfError(
+                "the vocabulary was built from these very texts, and the guarantee calls it "
+                "public: fit on the texts that are released"
+            )
         if self.ledger is not None:
             loss = accountable(self._anonymizer.guarantee())
             self.ledger.spend(loss, [as_names(texts, ids, authors)])

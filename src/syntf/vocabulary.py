@@ -33,6 +33,8 @@ class Vocabulary:
     provenance: Provenance
     dropped: int = 0
     """Terms given that have no vector."""
+    built_from: Set[str] = frozenset()
+    """Digests of texts that its file says it was built from (:func:`syntf.origin.texts_digest`)."""
 
     @property
     def digest(self) -> str:
@@ -96,7 +98,14 @@ class Vocabulary:
                 )
         known = {*released, texts_digest(texts)} if origin.values(TEXTS_DIGEST) else released
         fitted = origin.fitted_on(known) or "fitted" in origin.values(PROVENANCE)
-        return replace(made, provenance="fitted") if fitted else made
+        built_from = frozenset(map(str.lower, origin.values(TEXTS_DIGEST)))
+        return replace(made, provenance="fitted" if fitted else "public", built_from=built_from)
+
+    def public_for(self, texts: Iterable[str]) -> bool:
+        """Whether it is public, and not built from these very texts either."""
+        if self.provenance != "public" or not self.built_from:
+            return self.provenance == "public"
+        return texts_digest(texts) not in self.built_from
 
     @classmethod
     def fit(

@@ -89,7 +89,7 @@ def test_what_stops_spark_is_one_line_without_the_text(call, tmp_path):
 def test_a_cluster_that_is_not_there_is_no_fault_of_ours(call, tmp_path):
     done = call(write(tmp_path, "jsonl"), "--out", "release", master="nonsense://host:1")
     assert done.returncode == 2
-    assert "Spark stopped (JAVA_GATEWAY_EXITED): see that Java 17, the cluster" in done.stderr
+    assert "Spark stopped (JAVA_GATEWAY_EXITED): see that Java 17 is there, and" in done.stderr
 
 
 @pytest.mark.parametrize("name", APART)
@@ -98,6 +98,13 @@ def test_options_that_have_no_place_are_refused_with_a_reason(name):
     with pytest.raises(SyntfError, match=f"--{option} is not for --engine spark: "):
         check({name: 17})
     check({name: None})
+    check({name: False})
+
+
+@pytest.mark.parametrize("name", ["seed", "jobs"])
+def test_a_nought_is_said_all_the_same(name):
+    with pytest.raises(SyntfError, match="is not for --engine spark: "):
+        check({name: 0})
 
 
 @pytest.mark.parametrize("name", FIXED)

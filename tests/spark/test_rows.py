@@ -65,6 +65,7 @@ def test_adaptive_execution_is_as_it_was(frame, parameters, spark):
         ({"text": "topic"}, "'topic' has no texts: it is int"),
         ({"keep": ["text"]}, "'text' cannot be released"),
         ({"keep": ["nobody"]}, "no column 'nobody'"),
+        ({"keep": "topic"}, r"keep is a list of columns: keep=\['topic'\]"),
         ({"output": "matrix"}, "output must be vector or arrays, not 'matrix'"),
         ({"fit_vocabulary": True, "vocabulary": None}, "a cluster fits nothing"),
         ({"weights": "tfidf", "idf": "fitted"}, "a cluster fits nothing"),

@@ -49,7 +49,7 @@ def of(error: BaseException) -> int:
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message())
         case click.UsageError():
-            _say(f"{error.format_message()}{_help(error.ctx)}", error)
+            _say(_with_help(error.format_message(), error.ctx), error)
         case click.ClickException():
             _say(error.format_message(), error)
         case Refused():
@@ -103,8 +103,12 @@ def let_go() -> None:
         pass
 
 
-def _help(context: click.Context | None) -> str:
-    return "" if context is None else f" See: {context.command_path} --help"
+def _with_help(message: str, context: click.Context | None) -> str:
+    """A message of click's ends in a sign or not; ours do not."""
+    if context is None:
+        return message
+    stop = "" if message.endswith((".", "?", ")")) else "."
+    return f"{message}{stop} See: {context.command_path} --help"
 
 
 def _of_the_machine(error: BaseException) -> str:

@@ -76,7 +76,7 @@ def shards(
 
     def draw() -> None:
         if waiting:
-            counts.append(anonymizer.draw_rows(joined(waiting), stages=stages))
+            counts.extend(anonymizer.draw_in_turn(joined(waiting), stages=stages))
             waiting.clear()
 
     def shard() -> tuple[Counts, pl.DataFrame]:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,11 +43,21 @@ FIXED = {
 }
 """Options that have one value."""
 
+REASONS = {
+    "JAVA_GATEWAY_EXITED": "see that Java 17 is there, and that --master is an address of Spark's",
+    "PATH_NOT_FOUND": "no file or folder at one of the inputs",
+    "Py4JJavaError": (
+        "see that the cluster is up, --out can be written to and the files are whole; without "
+        "--engine spark, syntf names the line of a broken row"
+    ),
+}
+"""What to look at when Spark stops, by what it says."""
+
 
 def check(given: Mapping[str, Any]) -> None:
     """Refuse what a person asked for and a cluster does not do; `given` is what they said."""
     for name, why in APART.items():
-        if given.get(name):
+        if given.get(name) is not None and given[name] is not False:  # a seed may be 0
             option = {"seed": "insecure-seed"}.get(name, name)
             raise SyntfError(f"--{option} is not for --engine spark: {why}")
     for name, (only, why) in FIXED.items():
@@ -98,10 +109,13 @@ def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
     """A session on a cluster, ended with the command; the key of the run ends with it."""
     from pyspark.sql import SparkSession
 
+    # Of versions of pandas: what passes between Spark and Python here is Arrow's.
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("syntf")
-    builder = builder.config("spark.ui.showConsoleProgress", str(not quiet).lower())
+    watched = not quiet and sys.stderr.isatty()
+    builder = builder.config("spark.ui.showConsoleProgress", str(watched).lower())
     # Spark's log quotes rows that it cannot read.
     opened = builder.config("spark.log.level", "OFF").getOrCreate()
     try:
@@ -122,10 +136,9 @@ def told() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         condition = error.getCondition() if isinstance(error, PySparkException) else None
-        raise SyntfError(
-            f"Spark stopped ({condition or type(error).__name__}): see that Java 17, the cluster "
-            "and the files are there and whole"
-        ) from None
+        said = condition or type(error).__name__
+        why = REASONS.get(said, "see that the cluster and the files are there and whole")
+        raise SyntfError(f"Spark stopped ({said}): {why}") from None
 
 
 def _record(place: str, written: Written) -> dict[str, Any]:

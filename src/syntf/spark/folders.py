@@ -91,7 +91,9 @@ class Folder:
         if not self._system.exists(self._place):
             return
         if not force:
-            raise SyntfError(f"{self._place} exists already: choose another, or use force")
+            raise SyntfError(
+                f"{self._place} exists already: choose another, or replace it with force (--force)"
+            )
         if not self._system.exists(self._path(self._place, GUARANTEE)):
             raise SyntfError(
                 f"{self._place} is not a release of syntf, so force does not replace it: choose "

@@ -43,7 +43,7 @@ class Release:
 
     data: "DataFrame"
     guarantee: Guarantee
-    vocabulary: Sequence[str]
+    vocabulary: Sequence[str] = field(repr=False)
     _anonymizer: Anonymizer = field(repr=False)
     _table: "Broadcast[Anonymizer]" = field(repr=False)
 
@@ -105,6 +105,8 @@ def anonymize(
         raise SyntfError(f"output must be vector or arrays, not {output!r}")
     if settings is not None and parameters:
         raise SyntfError("give settings or single parameters, not both")
+    if isinstance(keep, str):
+        raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
     chosen = settings or presets.settings(**parameters)
     _check_public(chosen)
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
