@@ -209,17 +209,17 @@ class Following(Anonymizer):
 class SharedStream(Anonymizer):
     """All documents of a run are drawn with the entropy of the first."""
 
-    def draw(self, documents, **more):
+    def draw_rows(self, documents, **more):
         size = 8 * self.settings.length
         first = self.source(size)
         again = replace(self, source=lambda asked: (first * (asked // size + 1))[:asked])
-        return Anonymizer.draw(again, documents, **more)
+        return Anonymizer.draw_rows(again, documents, **more)
 
 
 class OneOffset(Anonymizer):
     """Systematic draws that begin at the same offset in all documents of a run."""
 
-    def draw(self, documents, **more):
+    def draw_rows(self, documents, **more):
         offset = self.source(8)
         length, asked = self.settings.length, []
 
@@ -236,7 +236,7 @@ class OneOffset(Anonymizer):
 class OneDraw(Anonymizer):
     """All words of a document are drawn with the same eight bytes."""
 
-    def draw(self, documents, **more):
+    def draw_rows(self, documents, **more):
         terms = draw_terms(documents, self.settings.length, self.source, self.weights)
         own = [self.source(8) for _ in terms]
         words = [

@@ -839,21 +839,21 @@ from syntf import readers, release
 from syntf.anonymizer import Anonymizer
 readers.BATCH, release.SHARD = 20, 60
 point = int(sys.argv.pop(1))
-batches = 0
-def draw(self, documents, original=Anonymizer.draw, **named):
-    global batches
-    batches += 1
-    if batches == point:
+shards = 0
+def draw_rows(self, documents, original=Anonymizer.draw_rows, **named):
+    global shards
+    shards += 1
+    if shards == point:
         os.kill(os.getpid(), signal.SIGKILL)
     return original(self, documents, **named)
-Anonymizer.draw = draw
+Anonymizer.draw_rows = draw_rows
 from syntf.cli.app import main
 main()
 """
 
 
-def killed_at(batch, *more):
-    command = [sys.executable, "-c", CLI_KILLED, str(batch), *ARGUMENTS, *more]
+def killed_at(shard, *more):
+    command = [sys.executable, "-c", CLI_KILLED, str(shard), *ARGUMENTS, *more]
     assert subprocess.run(command, capture_output=True).returncode == -signal.SIGKILL
 
 
@@ -872,7 +872,7 @@ def test_a_run_killed_before_its_output_stays_charged(place, call):
 def test_a_resumed_run_is_charged_for_what_it_draws_again(place, small, call):
     """Killed in its second shard: 60 documents are done, 170 are drawn for and charged again."""
     Ledger.create("the.ledger", budget=22)
-    killed_at(5)
+    killed_at(2)
     plain = ARGUMENTS[:-2]
     assert "another input or other options" in call(*plain, "--resume")[2]
     Ledger.create("another", budget=22)
@@ -896,7 +896,7 @@ def test_a_resumed_run_is_charged_for_what_it_draws_again(place, small, call):
 def test_a_draft_begun_without_the_ledger_cannot_be_finished_with_it(place, small, call):
     Ledger.create("the.ledger", budget=12)
     plain = [a for a in ARGUMENTS if a not in ("--ledger", "the.ledger")]
-    command = [sys.executable, "-c", CLI_KILLED, "5", *plain]
+    command = [sys.executable, "-c", CLI_KILLED, "2", *plain]
     assert subprocess.run(command, capture_output=True).returncode == -signal.SIGKILL
     assert "another input or other options" in call(*ARGUMENTS, "--resume")[2]
     assert Ledger("the.ledger").verify().runs == ()

@@ -60,7 +60,7 @@ def test_the_table_is_the_same_without_the_compiled_loops(paper, monkeypatch):
     mechanism = paper._anonymizer.mechanism
     drawn = mechanism.sample(rows, source=Seeded(1))
     monkeypatch.setattr(kernels, "_compiled", None)
-    del mechanism.rating._rating._packed  # in a form that only they read
+    del mechanism.rating.words._packed  # in a form that only they read
     assert (mechanism.sample(rows, source=Seeded(1)) == drawn).all()
 
 
