@@ -316,21 +316,31 @@ def test_the_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize(("neighbours", "size"), [(None, 8 * (4 + 3 + 3)), (2, 4 * 41 * 2)])
-def test_no_word_of_a_text_is_kept(empty_cache, toy_vectors, neighbours, size):
+def test_of_words_that_were_given_numbers_are_kept(empty_cache, toy_vectors, neighbours, size):
     canary = "zanzibarcanary"
     matrix = np.vstack([toy_vectors.matrix, np.full((1, 8), 127, dtype=np.int8)])
     vectors = WordVectors([*toy_vectors.words, canary], matrix)
     texts = [f"The {canary} sings to the cat", f"{canary} dog cat", "dog"]
     synthetic = SynTF(
-        preset="paper", vectors=vectors, fit_vocabulary=True, length=5, neighbours=neighbours
-    )
+        preset="paper", vectors=vectors, vocabulary=["cat", "dog", canary], length=5,
+        neighbours=neighbours,
+    )  # fmt: skip
     synthetic.fit(texts)
     synthetic.transform(texts)
     assert synthetic.get_feature_names_out().tolist() == ["cat", "dog", canary]
-    (path,) = (path for path in empty_cache.rglob("*") if path.is_file())
+    (path,) = (path for path in empty_cache.rglob("*") if path.suffix in (".table", ".neighbours"))
     for form in (canary.encode(), canary.encode("utf-16-le"), canary.encode("utf-32-le")):
         assert form not in path.read_bytes()
         assert form not in str(path).encode()
     # Nothing is packed: all there is are a checksum, and 4 sums, 3 lows and 3 highs, or the
     # numbers of 2 neighbours for each of 41 words.
     assert path.stat().st_size == 32 + size
+
+
+@pytest.mark.parametrize("more", [{}, {"neighbours": 2}, {"epsilon": None, "loss": 2.0}])
+def test_of_words_fitted_on_texts_nothing_is_kept(empty_cache, toy_vectors, more):
+    """Whoever has the vectors could tell the words by what they are the neighbours of."""
+    texts = ["The guitar sings to the cat", "guitar dog cat", "dog"]
+    synthetic = SynTF(preset="paper", vectors=toy_vectors, fit_vocabulary=True, length=5, **more)
+    assert synthetic.fit(texts).transform(texts).sum() == 15
+    assert not [path for path in empty_cache.rglob("*") if path.is_file()]

@@ -199,6 +199,7 @@ class Anonymizer:
             loss=settings.loss,
             neighbours=settings.neighbours,
             device=device,
+            keep=vocabulary.provenance == "public",
             stages=stages,
         )
         made = cls(

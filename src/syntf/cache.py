@@ -1,11 +1,13 @@
 """What is worked out from public things alone, remembered between runs.
 
 Kept are the sums and extremes of a table, the neighbours of words as numbers, public vectors as
-int8, and which forms of the lexicon count as which words, as numbers; never a text. A damaged
-file is made anew. An entry forged with its checksum could misstate a loss, so the folder
-is made for its owner alone; no row outside what an entry says is drawn from
-(:mod:`syntf.mechanism`), forged neighbours are bad ones, at a loss that is measured on them
-(:mod:`syntf.neighbourhood`), and forged tokens are words misread, at no loss at all.
+int8, and which forms of the lexicon count as which words, as numbers; never a text. Of a
+vocabulary fitted on texts nothing is kept (:mod:`syntf.mechanisms`): with the word vectors, the
+numbers of neighbours tell most of its words. A damaged file is made anew. An entry forged with
+its checksum could misstate a loss, so the folder is made for its owner alone; no row outside what
+an entry says is drawn from (:mod:`syntf.mechanism`), forged neighbours are bad ones, at a loss
+that is measured on them (:mod:`syntf.neighbourhood`), and forged tokens are words misread, at no
+loss at all.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The mechanism that the parameters choose, remembered between runs."""
 
-from syntf import cache
+from syntf import cache, nearest
 from syntf.calibration import epsilon_for_loss
 from syntf.mechanism import ExponentialMechanism, Mechanism
 from syntf.neighbourhood import NeighbourhoodMechanism
@@ -15,16 +15,20 @@ def build(
     loss: float | None = None,
     neighbours: int | None = None,
     device: str | None = None,
+    keep: bool = True,
     stages: Stages = silent,
 ) -> Mechanism:
     """A mechanism for words rated so, with one more input for the document without any.
 
     With a wanted `loss`, ε is found for it: by search, or, with `neighbours`, as twice the loss.
     A `device` of PyTorch works out what the cache does not know: the same integers, sooner.
+    Without `keep` nothing is asked of the cache or left there: whoever has the word vectors can
+    tell most outputs from the numbers of neighbours, so those of private words are not for it.
     """
     if neighbours is not None:
         with stages("finding neighbours", words.shape[0]) as advance:
-            found = cache.neighbours(words, int(neighbours), advance, device)
+            find = cache.neighbours if keep else nearest.nearest
+            found = find(words, int(neighbours), advance, device)
         return NeighbourhoodMechanism(
             found,
             outputs=words.shape[1],
@@ -35,6 +39,8 @@ def build(
 
     def measure(epsilon: float) -> ExponentialMechanism:
         with stages("measuring the loss", rating.shape[0]) as advance:
-            return cache.mechanism(rating, epsilon, advance, device)
+            if keep:
+                return cache.mechanism(rating, epsilon, advance, device)
+            return ExponentialMechanism(rating, epsilon=epsilon, device=device, progress=advance)
 
     return measure(epsilon) if loss is None else epsilon_for_loss(loss, measure)

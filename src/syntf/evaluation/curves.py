@@ -164,5 +164,6 @@ def _peer(
         vectors.matrix[np.asarray(vocabulary.output_rows)],
     )
     if name == "santext":
-        return lambda loss: santext(rating, loss=loss, stages=stages)
+        public = vocabulary.provenance == "public"
+        return lambda loss: santext(rating, loss=loss, keep=public, stages=stages)
     return lambda epsilon: CusText(rating, epsilon=epsilon, size=min(SUBSTITUTES, words))

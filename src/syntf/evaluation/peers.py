@@ -64,12 +64,15 @@ class DistanceRating:
         return levels
 
 
-def santext(rating: Rating, *, loss: float, stages: Stages = silent) -> Mechanism:
+def santext(
+    rating: Rating, *, loss: float, keep: bool = True, stages: Stages = silent
+) -> Mechanism:
     """SanText at a wanted tight loss, by a :class:`DistanceRating`: all words are outputs of all.
 
     The document without a known word is one more input, for which all outputs are alike.
+    `keep` is that of :func:`syntf.mechanisms.build`.
     """
-    return mechanisms.build(rating, epsilon=loss, loss=loss, stages=stages)
+    return mechanisms.build(rating, epsilon=loss, loss=loss, keep=keep, stages=stages)
 
 
 def randomised_response(words: int, *, loss: float) -> Mechanism:
