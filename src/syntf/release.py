@@ -8,7 +8,7 @@ run can go on; documents of complete shards are never drawn for again.
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
@@ -29,7 +29,7 @@ from syntf.report.contents import Released
 from syntf.report.page import NAME as REPORT
 from syntf.report.page import page
 from syntf.report.portrait import Portrait
-from syntf.shards import LOCK, Shard, Shards, write_parquet
+from syntf.shards import LOCK, Shard, Shards, Written, write_parquet
 from syntf.shuffling import shuffled
 from syntf.vocabulary import as_lines
 
@@ -56,13 +56,22 @@ class Draft:
     key : tells runs apart that may not continue each other's drafts.
     resume : go on with the draft of a run that was interrupted.
     force : replace an earlier release, and start over an earlier draft.
+    as_is : the documents come as they are to be released, numbered and in order, in the format npz:
+        a shard is packed once, and copied.
     """
 
     def __init__(
-        self, folder: Path, *, key: str = "", resume: bool = False, force: bool = False
+        self,
+        folder: Path,
+        *,
+        key: str = "",
+        resume: bool = False,
+        force: bool = False,
+        as_is: bool = False,
     ) -> None:
         check_target(folder, force=force)
         self.folder = folder
+        self._as_is = as_is
         self._finished = False
         self._held: Shard | None = None
         self._draft = folder.absolute().with_name(f".{folder.name}.partial")
@@ -115,14 +124,19 @@ class Draft:
         self._final.mkdir()
         try:
             count = 1 if self._held else len(self._shards.rows)
-            ordered: Iterable[Shard] = map(self._read, range(count))
-            if shuffle:
-                ordered = shuffled(self._read, count, self._final, shuffle)
             parts = [f"-{shard:05}" for shard in range(count)] if count > 1 else [""] * count
-            _assemble(
-                self._final, zip(parts, ordered, strict=True), vocabulary, guarantee, portrait,
-                numbered=numbered, format=format,
-            )  # fmt: skip
+            if self._as_is and not self._held and not shuffle and format == "npz":
+                written: Iterable[Written] = (
+                    self._shards.copy(shard, *_names(self._final, part, ".npz"))
+                    for shard, part in enumerate(parts)
+                )
+            else:
+                ordered: Iterable[Shard] = map(self._read, range(count))
+                if shuffle:
+                    ordered = shuffled(self._read, count, self._final, shuffle)
+                shards = zip(parts, ordered, strict=True)
+                written = _write(self._final, shards, vocabulary, numbered=numbered, format=format)
+            _assemble(self._final, parts, written, vocabulary, guarantee, portrait, format)
             appear(self._final, self.folder)
         finally:  # whatever interrupts this, and whenever
             self._finished = not self._final.exists()
@@ -163,7 +177,7 @@ class Draft:
 
     def _begin(self, key: str, *, resume: bool, force: bool) -> Shards:
         """The shards to go on with, if any; the draft cleared of all else."""
-        left = Shards.left(self._draft, key)
+        left = Shards.left(self._draft, key, packed=self._as_is)
         if not resume and not force and sum(left.rows) >= SHARD:
             raise SyntfError(
                 f"an unfinished run has left {sum(left.rows):,} documents in {self._draft}: "
@@ -172,7 +186,7 @@ class Draft:
         if resume:
             left.check(key)
         else:
-            left = Shards(self._draft, key)
+            left = Shards(self._draft, key, packed=self._as_is)
         left.clear()
         return left
 
@@ -180,33 +194,58 @@ class Draft:
         return self._held or self._shards.read(shard)
 
 
-def _assemble(
+def _names(folder: Path, part: str, suffix: str) -> tuple[Path, Path]:
+    """The files of a shard in a release."""
+    return folder / f"vectors{part}{suffix}", folder / f"documents{part}.parquet"
+
+
+def _write(
     final: Path,
     shards: Iterable[tuple[str, Shard]],
     vocabulary: Sequence[str],
-    guarantee: Guarantee,
-    portrait: Portrait,
     *,
     numbered: bool,
     format: str,
-) -> None:
-    """All files of a release; those of a shard have its part in their names."""
+) -> Iterator[Written]:
+    """The files of shards, which have their part in their names."""
     suffix, write_counts = WRITERS[format]
-    columns: list[str] = []
-    first, part = 0, ""
-    longest = min(guarantee.length, len(vocabulary))
-    released = Released.of(np.array([], dtype=np.int64), longest)
+    first = 0
     for part, (counts, documents) in shards:
-        columns = documents.columns
-        released += Released.of(np.diff(counts.indptr), longest)
-        write_counts(final / f"vectors{part}{suffix}", counts, vocabulary, first)
+        vectors, rows = _names(final, part, suffix)
+        write_counts(vectors, counts, vocabulary, first)
         if numbered:
             documents = documents.with_columns(row_numbers(first, documents.height))
-        write_parquet(final / f"documents{part}.parquet", documents)
+        write_parquet(rows, documents)
         first += documents.height
-    every = part and "-*"
+        yield Written(np.diff(counts.indptr), documents.columns)
+
+
+def _assemble(
+    final: Path,
+    parts: Sequence[str],
+    shards: Iterable[Written],
+    vocabulary: Sequence[str],
+    guarantee: Guarantee,
+    portrait: Portrait,
+    format: str,
+) -> None:
+    """All files of a release: those of the shards, as they are written, then all others."""
+    columns: Sequence[str] = []
+    longest = min(guarantee.length, len(vocabulary))
+    released = Released.of(np.array([], dtype=np.int64), longest)
+    for written in shards:
+        columns = written.columns
+        released += Released.of(written.sizes, longest)
+    every = "-*" if len(parts) > 1 else ""
+    suffix = WRITERS[format][0]
     (final / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
-    text = readme(guarantee, first, columns, f"vectors{every}{suffix}", f"documents{every}.parquet")
+    text = readme(
+        guarantee,
+        released.documents,
+        columns,
+        f"vectors{every}{suffix}",
+        f"documents{every}.parquet",
+    )
     (final / "README.txt").write_bytes(text.encode())
     (final / REPORT).write_bytes(page(guarantee, portrait, released).encode())
     promise = replace(guarantee, files=digests(final))

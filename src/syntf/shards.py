@@ -1,8 +1,10 @@
 """Shards of documents in the folder of a draft: each complete when it appears, and refused if
-it changed before it is read again. They are read once, so they are not compressed."""
+it changed before it is read again. Those that are files of a release as they stand are packed as
+such; others are read once, so they are not."""
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -10,13 +12,24 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from syntf.counts import Counts, Rows
 from syntf.errors import SyntfError
+from syntf.formats import npz
 from syntf.placing import settle
 
 Shard = tuple[Counts, pl.DataFrame]
 """Counts, and what is released of each document beside them."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands in the files of a shard: words that differ in each document, and columns."""
+
+    sizes: NDArray[np.int64]
+    columns: Sequence[str]
+
 
 _ARRAYS = ("data", "indices", "indptr", "shape")
 LOCK, _STATE = "lock", "state.json"
@@ -24,25 +37,26 @@ LOCK, _STATE = "lock", "state.json"
 
 @dataclass
 class Shards:
-    """The shards that a folder says are complete, for a run with this key."""
+    """The shards that a folder says are complete, for a run with this key; new ones `packed`."""
 
     folder: Path
     key: str
+    packed: bool = False
     rows: list[int] = field(default_factory=list)
     digests: list[str] = field(default_factory=list)
 
     @classmethod
-    def left(cls, folder: Path, key: str) -> "Shards":
+    def left(cls, folder: Path, key: str, *, packed: bool) -> "Shards":
         """What an earlier run wrote down of its complete shards; `key` is then its own."""
         try:
             state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
             rows = [int(count) for count in state["rows"]]
             digests = [str(digest) for digest in state["digests"]]
             if len(rows) == len(digests) and min(rows, default=1) > 0:
-                return cls(folder, str(state["key"]), rows, digests)
+                return cls(folder, str(state["key"]), packed, rows, digests)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
-        return cls(folder, key)
+        return cls(folder, key, packed)
 
     def check(self, key: str) -> None:
         """Refuse to go on with the shards of another run, and without all of their files."""
@@ -67,7 +81,10 @@ class Shards:
         """One more: both its files, each complete when it has its name; then word of it."""
         new = self.folder / "new"
         vectors, rows = self._files(len(self.rows))
-        write_counts(new, counts)
+        if self.packed:
+            npz(new, counts, (), 0)
+        else:
+            write_counts(new, counts)
         settle(new, vectors)
         write_parquet(new, documents)
         settle(new, rows)
@@ -79,11 +96,25 @@ class Shards:
         settle(state, self.folder / _STATE)
 
     def read(self, shard: int) -> Shard:
+        vectors, rows = self._raw(shard)
+        return read_counts(vectors), pl.read_parquet(rows)
+
+    def copy(self, shard: int, vectors: Path, documents: Path) -> Written:
+        """Both files of a shard elsewhere, as they are."""
+        raw = self._raw(shard)
+        vectors.write_bytes(raw[0])
+        documents.write_bytes(raw[1])
+        with np.load(io.BytesIO(raw[0])) as arrays:
+            sizes = np.diff(arrays["indptr"])
+        return Written(sizes, pl.read_parquet(raw[1]).columns)
+
+    def _raw(self, shard: int) -> tuple[bytes, bytes]:
+        """The bytes of both files, refused unless they are those that were written."""
         vectors, rows = self._files(shard)
-        raw = [path.read_bytes() for path in (vectors, rows)]
+        raw = vectors.read_bytes(), rows.read_bytes()
         if self.digests[shard] != digest(*raw):
             raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
-        return read_counts(raw[0]), pl.read_parquet(raw[1])
+        return raw
 
     def _files(self, shard: int) -> tuple[Path, Path]:
         return (

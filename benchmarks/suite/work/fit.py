@@ -1,7 +1,8 @@
-"""The paper's setting: a vocabulary fitted on the training half, then its loss measured."""
+"""The paper's setting: a vocabulary fitted on the training half, then its loss measured.
 
-import os
-import tempfile
+Of what is fitted on texts nothing is remembered: each time is the first.
+"""
+
 from collections.abc import Callable
 
 from syntf import presets
@@ -10,8 +11,7 @@ from syntf.evaluation.newsgroups import newsgroups
 from syntf.vectors import WordVectors
 
 
-def prepare(step: str, data_home: str, vectors: str) -> Callable[[], dict[str, float]]:
-    """`step` is ``first``, with nothing remembered, or ``again``."""
+def prepare(data_home: str, vectors: str) -> Callable[[], dict[str, float]]:
     texts = newsgroups(data_home or None).seen
     table = WordVectors.read(vectors) if vectors else WordVectors.embedded()
     settings = presets.settings("paper", fit_vocabulary=True, vectors=table)
@@ -20,13 +20,4 @@ def prepare(step: str, data_home: str, vectors: str) -> Callable[[], dict[str, f
         made = Anonymizer.build(settings, texts)
         return {"loss": made.mechanism.loss, "terms": len(made.vocabulary.outputs)}
 
-    if step == "again":
-        once()
-        return once
-
-    def first() -> dict[str, float]:
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["SYNTF_CACHE"] = folder
-            return once()
-
-    return first
+    return once

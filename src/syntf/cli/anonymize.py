@@ -111,7 +111,8 @@ def run(
         anonymizer.read(())  # what reading takes is made, and remembered, before a draft is
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
-        with release.Draft(out, key=key, resume=resume, force=force) as draft:
+        as_is = not shuffle and format == "npz"
+        with release.Draft(out, key=key, resume=resume, force=force, as_is=as_is) as draft:
             plan = Plan(corpus, draft.documents, kept, id, author)
             charge = None
             if budget is not None:
