@@ -94,7 +94,14 @@ class Folder:
             raise SyntfError(
                 f"{self._place} exists already: choose another, or replace it with force (--force)"
             )
-        if not self._system.exists(self._path(self._place, GUARANTEE)):
+        found = {status.getPath().getName() for status in self._system.listStatus(self._place)}
+        if GUARANTEE not in found or found - {
+            GUARANTEE,
+            DATA,
+            "vocabulary.txt",
+            "README.txt",
+            REPORT,
+        }:
             raise SyntfError(
                 f"{self._place} is not a release of syntf, so force does not replace it: choose "
                 "another"

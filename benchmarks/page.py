@@ -1,0 +1,63 @@
+"""How soon the page of `syntf serve` shows what a moved dial does, in a real browser.
+
+    python benchmarks/page.py [--characters 3000] [--moves 20]
+
+Starts a service of its own on loopback and opens its page in Chromium (Playwright; SYNTF_CHROMIUM
+names another than the one on the path). Beside the sample text stands one of as many characters.
+Each move of the loss is timed from the event to the frame that shows the new draws, and beside it
+what of that the service took.
+"""
+
+import argparse
+import os
+import shutil
+from statistics import median
+
+from playwright.sync_api import sync_playwright
+
+from serve import service, texts
+
+MOVE = """async (loss) => {
+  const main = document.querySelector("main"), dial = document.querySelector("#loss");
+  performance.clearResourceTimings();
+  const began = performance.now();
+  dial.value = loss;
+  dial.dispatchEvent(new Event("input", { bubbles: true }));
+  do { await new Promise(requestAnimationFrame); } while (main.getAttribute("aria-busy") !== "false");
+  await new Promise(requestAnimationFrame);
+  const shown = performance.now() - began;
+  const asked = performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/page/draw"));
+  return [shown, asked.at(-1).duration];
+}"""
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--characters", type=int, default=3000)
+    options.add_argument("--moves", type=int, default=20)
+    chosen = options.parse_args()
+    text = " ".join(texts())[: chosen.characters]
+    chromium = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
+    with service([]) as url, sync_playwright() as running:
+        browser = running.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto(url)
+        page.wait_for_selector("#draws button")
+        page.fill("#text-b", text)
+        page.wait_for_selector("main[aria-busy=false]")
+        for warm in (5, 6):
+            page.evaluate(MOVE, warm)
+        moves = [page.evaluate(MOVE, 2 + move / 4) for move in range(chosen.moves)]
+        browser.close()
+    print(f"{chosen.moves} moves, {chosen.characters:,} characters beside the sample text:")
+    for name, times in zip(
+        ("shown", "of that, the service"), zip(*moves, strict=True), strict=True
+    ):
+        low, high = min(times), max(times)
+        print(f"  {name:22} {low:4.0f} to {high:4.0f} ms, half within {median(times):.0f}")
+
+
+if __name__ == "__main__":
+    main()
