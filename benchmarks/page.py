@@ -23,11 +23,12 @@ MOVE = """async (loss) => {
   const began = performance.now();
   dial.value = loss;
   dial.dispatchEvent(new Event("input", { bubbles: true }));
-  do { await new Promise(requestAnimationFrame); } while (main.getAttribute("aria-busy") !== "false");
-  await new Promise(requestAnimationFrame);
+  const frame = () => new Promise(requestAnimationFrame);
+  do { await frame(); } while (main.getAttribute("aria-busy") !== "false");
+  await frame();
   const shown = performance.now() - began;
-  const asked = performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/page/draw"));
-  return [shown, asked.at(-1).duration];
+  const asked = performance.getEntriesByType("resource");
+  return [shown, asked.filter((one) => one.name.endsWith("/page/draw")).at(-1).duration];
 }"""
 
 

@@ -116,6 +116,11 @@ def test_a_place_that_is_taken_is_left_alone(written, tmp_path, frame, parameter
     with pytest.raises(SyntfError, match="exists already"):
         release.write(str(folder))
     assert (folder / "guarantee.json").read_bytes() == before
+    (folder / "mine.txt").write_text("of somebody")
+    with pytest.raises(SyntfError, match="not a release"):
+        release.write(str(folder), force=True)
+    assert (folder / "guarantee.json").read_bytes() == before
+    (folder / "mine.txt").unlink()
     release.write(str(folder), force=True)
     assert verify(folder).documents == 4
     (folder / "guarantee.json").unlink()

@@ -30,6 +30,8 @@ DATA = "data"
 """The folder of the rows: by itself, so that ``spark.read.parquet`` can be pointed at it."""
 
 GUARANTEE = "guarantee.json"
+PARTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT}
+"""All that a release holds, by name."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,7 @@ class Folder:
                 f"{self._place} exists already: choose another, or replace it with force (--force)"
             )
         found = {status.getPath().getName() for status in self._system.listStatus(self._place)}
-        if GUARANTEE not in found or found - {
-            GUARANTEE,
-            DATA,
-            "vocabulary.txt",
-            "README.txt",
-            REPORT,
-        }:
+        if GUARANTEE not in found or found - PARTS:
             raise SyntfError(
                 f"{self._place} is not a release of syntf, so force does not replace it: choose "
                 "another"
