@@ -10,12 +10,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from syntf.cli import app as cli
 from syntf.vectors import WordVectors
 
-settings.register_profile("syntf", deadline=None)
+# However slow the machine is: how long an example takes is no fault.
+settings.register_profile("syntf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("syntf")
 
 WORDS = (

@@ -1,6 +1,8 @@
 """Runs of the experiment: what is measured, what a log keeps, how it goes on."""
 
 import json
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +19,20 @@ from syntf.evaluation.log import Log
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scenarios import scenarios
 
+GROWING = """
+import sys
+from time import sleep
+from joblib import delayed
+from syntf.evaluation.experiment import pool_of_processes
+
+def grow(number):
+    import sys
+    sys.held = getattr(sys, "held", b"") + b"x" * 320_000_000
+    sleep(1.1)
+    return number
+
+print(*sorted(pool_of_processes()(delayed(grow)(number) for number in range(6))))
+"""
 ANIMALS = "cat dog mouse horse cow bird fish"
 ROADS = "car train bus boat road wheel engine"
 CELL = Cell(30.0, 12, 0.3, "lemma", False)
@@ -268,3 +284,13 @@ def test_nothing_is_handed_to_other_processes_in_files(experiment, tmp_path, mon
 
 def kind_of(array):
     return type(array).__name__
+
+
+def test_processes_that_grow_are_replaced_even_where_warnings_are_errors():
+    """joblib ends a process that has grown by 300 MB, and warns in the thread that minds them."""
+    pytest.importorskip("psutil", reason="joblib measures memory with psutil: pip install psutil")
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", GROWING],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "0 1 2 3 4 5\n"), done.stderr

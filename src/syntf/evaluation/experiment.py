@@ -1,6 +1,7 @@
 """Anonymise and evaluate, again and again, on all cores: the paper's experiment on any corpus."""
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -183,7 +184,12 @@ class Experiment:
 
 
 def pool_of_processes() -> Parallel:
-    """All cores. Nothing is handed over in files: private names and counts stay in memory."""
+    """All cores. Nothing is handed over in files: private names and counts stay in memory.
+
+    joblib replaces a process that has grown large, as by a model of spaCy, and warns of it: where
+    warnings are errors, that would end the thread that minds them all.
+    """
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs")
     return Parallel(
         cpu_count(), return_as="generator_unordered", max_nbytes=None, initializer=undisturbed
     )
