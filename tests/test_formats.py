@@ -10,6 +10,8 @@ from scipy.io import mmread
 from scipy.sparse import csr_matrix, load_npz
 from sklearn.datasets import load_svmlight_file
 
+from syntf import formats
+from syntf.counts import compact
 from syntf.formats import WRITERS
 
 TERMS = ["zebra", "apple", "naïve", 'say "hi"', "égal"]
@@ -84,3 +86,22 @@ def test_every_format_takes_a_release_of_any_size(tmp_path, format, rows):
     suffix, writer = WRITERS[format]
     writer(tmp_path / f"v{suffix}", COUNTS[:rows], TERMS, 0)
     assert (tmp_path / f"v{suffix}").stat().st_size > 0
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_compact_counts_and_pieces_of_any_size_give_the_same_bytes(tmp_path, monkeypatch, format):
+    _, writer = WRITERS[format]
+    writer(tmp_path / "whole", COUNTS, TERMS, 7)
+    monkeypatch.setattr(formats, "PIECE", 2)
+    monkeypatch.setattr(formats, "LISTED", 2)
+    writer(tmp_path / "parts", compact(COUNTS), TERMS, 7)
+    if format == "parquet":  # whose groups of rows are these pieces
+        whole, parts = (pl.read_parquet(tmp_path / name) for name in ("whole", "parts"))
+        assert whole.equals(parts)
+        assert whole.schema == parts.schema
+    elif format == "npz":  # packed in other pieces
+        whole, parts = (load_npz(tmp_path / name) for name in ("whole", "parts"))
+        assert (whole != parts).nnz == 0
+        assert (parts.data.dtype, parts.indices.dtype) == (np.int32, np.int32)
+    else:
+        assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()

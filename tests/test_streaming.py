@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, load_npz, vstack
 
-from syntf import anonymizer, entropy, readers, release, separated
+from syntf import entropy, readers, release, separated, shuffling
 from syntf.anonymizer import Anonymizer
-from syntf.cli import plan
 from syntf.cli.app import main
+from syntf.counts import matrix
 from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.shuffling import shuffled
 
@@ -86,8 +86,14 @@ def test_a_large_one_comes_in_shards(place, small, monkeypatch, more):
     assert sorted(os.listdir(place)) == ["out", "terms.txt", "texts.csv"]
 
 
-def test_a_shuffle_over_shards_is_uniform(tmp_path):
-    """Where document 0 ends up, over 200 shuffles of 30 documents in 3 shards: chi-square."""
+@pytest.mark.parametrize(("piles", "together"), [(64, 1 << 16), (2, 1 << 16), (2, 4)])
+def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together):
+    """Where document 0 ends up, over 200 shuffles of 30 documents in 3 shards: chi-square.
+
+    With two piles, the first is dealt again: for its two shards, in pieces of all or of a few.
+    """
+    monkeypatch.setattr(shuffling, "PILES", piles)
+    monkeypatch.setattr(shuffling, "TOGETHER", together)
     places = []
     shards = [(csr_matrix(np.eye(10, 10, dtype=np.int32)), pl.DataFrame({"n": range(a, a + 10)}))
               for a in (0, 10, 20)]  # fmt: skip
@@ -98,7 +104,10 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path):
             order = []
             for counts, documents in shuffled(draft._read, 3, tmp_path, entropy.system):
                 order += documents["n"].to_list()
-                assert (counts.toarray().argmax(axis=1) == documents["n"].to_numpy() % 10).all()
+                assert (
+                    matrix(counts).toarray().argmax(axis=1) == documents["n"].to_numpy() % 10
+                ).all()
+            assert not list(tmp_path.glob("pile*"))
             places.append(order.index(0))
             assert sorted(order) == list(range(30))
     tenths = np.bincount(np.array(places) // 3, minlength=10)
@@ -269,7 +278,7 @@ def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatc
     monkeypatch.setattr(readers, "SIZE", 150)
     monkeypatch.setattr(separated, "BLOCK", 64)
     monkeypatch.setattr(release, "SHARD", 50)
-    monkeypatch.setattr(plan, "BATCH", 30)
+    monkeypatch.setattr(NeighbourhoodMechanism, "at_once", 30 * 12)
     heights = [frame.height for frame in readers.Corpus(["texts.csv"], "text")]
     assert len(set(heights)) > 1
     assert max(heights) < 30
@@ -307,7 +316,7 @@ def test_how_much_is_drawn_at_once_has_a_limit_whatever_the_texts(place, small, 
         return sample(self, rows, **options)
 
     monkeypatch.setattr(NeighbourhoodMechanism, "sample", noted)
-    monkeypatch.setattr(anonymizer, "DRAWS", 90)  # seven documents and a half
+    monkeypatch.setattr(NeighbourhoodMechanism, "at_once", 90)  # seven documents and a half
     monkeypatch.setattr(readers, "SIZE", size)
     assert syntf(monkeypatch) == 0
     assert max(drawn) <= 90

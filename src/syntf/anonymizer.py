@@ -48,10 +48,7 @@ Weighting = Literal["tf", "tfidf", "topical"]
 Draws = Literal["independent", "systematic"]
 
 BATCH = 1 << 15
-"""Documents drawn for at once: bounds memory, whatever the number of documents."""
-
-DRAWS = 1 << 26
-"""Words drawn at once, but for a single document: bounds memory, whatever the length."""
+"""Documents read at once: bounds memory, whatever the number of documents."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,10 +245,14 @@ class Anonymizer:
         return matrix(self.draw_rows(documents, stages=stages))
 
     def draw_in_turn(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
-        """The same for as many documents at once as memory bears: by their number and the length
-        alone, so that no limit is met by some texts and not by others."""
-        most = max(1, DRAWS // int(self.settings.length))
-        return [self.draw_rows(some, stages=stages) for some in parted(documents, most)]
+        """The same for :attr:`at_once` documents after the other."""
+        return [self.draw_rows(some, stages=stages) for some in parted(documents, self.at_once)]
+
+    @property
+    def at_once(self) -> int:
+        """Documents that are best drawn for in one call, of many: by their length alone, so that
+        no limit is met by some texts and not by others."""
+        return max(1, self.mechanism.at_once // int(self.settings.length))
 
     def draw_rows(self, documents: Documents, *, stages: Stages = silent) -> Counts:
         """The same as arrays alone, without SciPy."""

@@ -7,7 +7,7 @@ from front to back. What does not fit 32 bits takes the 64-bit fields of the for
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -65,7 +65,7 @@ class Member:
         return struct.pack("<HHHHHLLL", version, 0, _DEFLATED, 0, _DATE, self.crc, packed, size)
 
 
-def packed(name: str, content: Sequence[bytes | memoryview]) -> Member:
+def packed(name: str, content: Iterable[bytes | memoryview]) -> Member:
     """A member of these pieces, one after the other."""
     packer = deflating.compressobj(LEVEL, deflating.DEFLATED, -15)
     crc, size, pieces = 0, 0, []

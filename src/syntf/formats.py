@@ -12,10 +12,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntf import archive, drawing
-from syntf.counts import Counts, matrix
+from syntf.counts import Counts, matrix, wide
 
 Writer = Callable[[Path, Counts, Sequence[str], int], None]
 """Writes counts to a path; the last argument is the number of the first document."""
+
+
+PIECE = 1 << 18
+"""Numbers of an array that are packed at once."""
+
+LISTED = 1 << 12
+"""Documents whose lists of terms are made at once."""
 
 
 def npz(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
@@ -39,16 +46,24 @@ def npz(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
 
 def parquet(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
     """One row a document: its number, its terms and their counts, as lists."""
-    lengths = np.diff(counts.indptr)
-    table = pl.DataFrame(
-        {
-            "document": np.repeat(np.arange(first, first + len(lengths)), lengths),
-            "terms": pl.Series(terms, dtype=pl.String)[counts.indices],
-            "counts": counts.data,
-        }
-    )
+    names = pl.Series(terms, dtype=pl.String)
+
+    def lists(start: int) -> pl.DataFrame:
+        ends = counts.indptr[start : start + LISTED + 1]
+        own = slice(ends[0], ends[-1])
+        numbers = np.arange(first + start, first + start + len(ends) - 1)
+        flat = pl.DataFrame(
+            {
+                "document": np.repeat(numbers, np.diff(ends)),
+                "terms": names[counts.indices[own]],
+                "counts": counts.data[own].astype(np.int32, copy=False),
+            }
+        )
+        return flat.group_by("document", maintain_order=True).all()
+
+    table = pl.concat(map(lists, range(0, max(1, counts.shape[0]), LISTED)))
     with path.open("wb") as file:
-        table.group_by("document", maintain_order=True).all().write_parquet(file)
+        table.write_parquet(file, row_group_size=LISTED)
 
 
 def mtx(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
@@ -90,11 +105,16 @@ def text(path: Path, counts: Counts, terms: Sequence[str], first: int) -> None:
             file.write(" ".join(drawn) + "\n")
 
 
-def _npy(array: NDArray[Any]) -> list[bytes | memoryview]:
-    """An array as a .npy file: its header, and its bytes where they are."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-    return [header.getvalue(), np.ascontiguousarray(array).reshape(-1).view(np.uint8).data]
+def _npy(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+    """An array as a .npy file, in pieces, whole numbers as they are released."""
+    header, kind = io.BytesIO(), wide(array.dtype)
+    about = {**np.lib.format.header_data_from_array_1_0(array), "descr": kind.str}
+    np.lib.format.write_array_header_1_0(header, about)
+    yield header.getvalue()
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        piece = np.ascontiguousarray(flat[start : start + PIECE], kind)
+        yield piece.view(np.uint8).data
 
 
 def _numbered(counts: Counts, labels: Sequence[str]) -> Iterator[list[str]]:

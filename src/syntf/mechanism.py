@@ -44,6 +44,9 @@ class Mechanism(Protocol):
     """Names the arithmetic behind the integers."""
     total: int
     """What each row sums to."""
+    at_once: int
+    """Of many draws, how many are best made in one call: enough to be worth going through a
+    table, few enough for memory."""
     epsilon: float
     loss: float
     ratio: Fraction
@@ -116,6 +119,7 @@ class ExponentialMechanism:
     """
 
     scheme = SCHEME
+    at_once = 6 << 20
 
     def __init__(
         self,

@@ -83,6 +83,7 @@ class NeighbourhoodMechanism:
     """
 
     scheme = SCHEME
+    at_once = 1 << 19
 
     def __init__(
         self,

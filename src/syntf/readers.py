@@ -26,7 +26,7 @@ from syntf.input_files import STDIN, shown
 BATCH = 1 << 15
 """Documents in a batch, at most."""
 
-SIZE = 1 << 23
+SIZE = 1 << 22
 """Bytes after which a batch is full, whatever the number of its documents."""
 
 COLUMNS_NAMED = 20

@@ -22,7 +22,7 @@ try:
 except ImportError:
     _compiled = None
 
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """Bytes read, and characters handed on, at once."""
 
 LONGEST = 1 << 26

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from syntf import readers, release
-from syntf.anonymizer import BATCH, Anonymizer
+from syntf.anonymizer import Anonymizer
 from syntf.composition import Documents, joined
-from syntf.counts import Counts, stacked
+from syntf.counts import Counts, compact, stacked
 from syntf.ledger_names import Charge, Names
 from syntf.readers import Corpus
 from syntf.stages import Advance, Stages
@@ -76,7 +76,7 @@ def shards(
 
     def draw() -> None:
         if waiting:
-            counts.extend(anonymizer.draw_in_turn(joined(waiting), stages=stages))
+            counts.extend(map(compact, anonymizer.draw_in_turn(joined(waiting), stages=stages)))
             waiting.clear()
 
     def shard() -> tuple[Counts, pl.DataFrame]:
@@ -91,7 +91,8 @@ def shards(
         for frame in plan.frames(advance):
             if charge is not None:
                 charge.confirm(plan.names(frame))
-            if sum(map(len, waiting)) + frame.height > BATCH or _terms(waiting) >= TERMS:
+            some = sum(map(len, waiting)) + frame.height
+            if some > anonymizer.at_once or _terms(waiting) >= TERMS:
                 draw()
             waiting.append(anonymizer.read(plan.texts(frame), stages=stages))
             kept.append(plan.released(frame, done))
