@@ -15,6 +15,7 @@ import pytest
 from scipy.sparse import load_npz
 
 from syntf import __version__, bounds, token_table
+from syntf.__main__ import program
 from syntf.anonymizer import Anonymizer, Settings
 from syntf.arithmetic import shown
 from syntf.cli import app as cli
@@ -139,7 +140,7 @@ ALL = list(commands(cli.app))
 
 def test_the_console_script_is_this_program():
     (entry,) = entry_points(group="console_scripts", name="syntf")
-    assert entry.load() is cli.main
+    assert entry.load() is program
 
 
 def test_version(syntf):

@@ -1,6 +1,7 @@
 """Who anonymises ten texts waits for imports: a run loads what it uses and no more."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -46,6 +47,8 @@ def loaded(tmp_path_factory, python):
         "spacy",
         "lemminflect",
         "scipy",
+        "threadpoolctl",
+        "multiprocessing",
     ],
 )
 def test_a_run_does_not_load(loaded, module):
@@ -54,3 +57,47 @@ def test_a_run_does_not_load(loaded, module):
 
 def test_a_run_loads_what_it_uses(loaded):
     assert {"numpy", "polars", "syntf.separated", "syntf.release"} <= loaded
+
+
+BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}
+LEAVING = """
+import atexit, sys, threading, time
+from syntf.__main__ import leave
+{before}
+atexit.register(print, "cleaned up")
+print("said")
+print("told", file=sys.stderr)
+leave(3)
+sys.exit(4)
+"""
+WORKING = "threading.Thread(target=lambda: (time.sleep(0.3), print('worked'))).start()"
+
+
+@pytest.mark.parametrize(
+    ("before", "out", "code"),
+    [("", "said\ncleaned up\n", 3), (WORKING, "said\nworked\ncleaned up\n", 4)],
+)
+def test_a_process_ends_at_once_but_not_before_all_is_done_and_said(python, before, out, code):
+    done = subprocess.run(
+        [python, "-c", LEAVING.format(before=before)], capture_output=True, text=True, env=BUFFERED
+    )
+    assert (done.stdout, done.stderr, done.returncode) == (out, "told\n", code)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_output_that_finds_no_room_is_left_to_python_to_tell_of(python):
+    with open("/dev/full", "w") as nowhere:
+        done = subprocess.run(
+            [python, "-c", LEAVING.format(before="")],
+            stdout=nowhere, stderr=subprocess.PIPE, text=True, env=BUFFERED,
+        )  # fmt: skip
+    assert done.returncode == 120  # as of any program of Python's
+    assert "No space left" in done.stderr
+
+
+def test_a_command_through_a_pipe_is_heard_to_the_end(python):
+    done = subprocess.run(
+        [python, "-m", "syntf", "bounds", "--json"], capture_output=True, text=True, env=BUFFERED
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)

@@ -112,7 +112,8 @@ def _end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Round:
 
 
 def _with(env: Mapping[str, str]) -> dict[str, str]:
-    return {**os.environ, **env}
+    """As installed: with compiled modules, which an installation has and a source tree may not."""
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **env}
 
 
 def _last_line(said: IO[bytes]) -> str:

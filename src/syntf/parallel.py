@@ -2,17 +2,21 @@
 
 import os
 import signal
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from syntf.errors import SyntfError
+
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 Progress = Callable[[int], None]
 """Called with the number of rows, or of draws, just done."""
@@ -62,13 +66,27 @@ def in_parallel(
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
+    from threadpoolctl import threadpool_limits  # here: a run that has no table goes without it
+
     with threadpool_limits(1), ThreadPoolExecutor(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
 
 
-def undisturbed() -> None:
+def processes(jobs: int, **options: Any) -> "Parallel":
+    """joblib's, fresh ones: not forks of this one, which may have threads.
+
+    joblib replaces a process that has grown large, as by a model of spaCy, and warns of it: where
+    warnings are errors, that would end the thread that minds them all.
+    """
+    from joblib import Parallel
+
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs")
+    return Parallel(jobs, backend="loky", initializer=_undisturbed, **options)
+
+
+def _undisturbed() -> None:
     """For a process that works for another: Ctrl-C, which reaches all, is the other's to heed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

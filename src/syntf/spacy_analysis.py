@@ -12,7 +12,6 @@ cannot take is replaced, what is too long for it is cut, and a piece that a pipe
 fails on has no terms. A pipeline that fails on a public text is refused beforehand.
 """
 
-import multiprocessing
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Set
@@ -23,7 +22,7 @@ from typing import Any
 
 from syntf.analysis import Morphology, check, lemmatize
 from syntf.errors import SyntfError
-from syntf.parallel import undisturbed
+from syntf.parallel import processes
 
 Terms = tuple[str, ...]
 
@@ -106,16 +105,15 @@ class SpacyAnalyzer:
 
     def read(self, texts: Iterable[str]) -> Iterator[list[Terms]]:
         """The tokens that have terms, text by text."""
-        from joblib import Parallel, delayed
+        from multiprocessing import current_process
+
+        from joblib import delayed
 
         rest = iter(texts)
         batches = iter(lambda: list(islice(rest, TOGETHER)), [])
         first = list(islice(batches, 2))
-        few = len(first) < 2 or multiprocessing.current_process().daemon
-        # Fresh processes, not forks of this one: it may have threads.
-        parallel = Parallel(
-            1 if few else -1, backend="loky", return_as="generator", initializer=undisturbed
-        )
+        few = len(first) < 2 or current_process().daemon
+        parallel = processes(1 if few else -1, return_as="generator")
         work = (delayed(self._read)(batch) for batch in chain(first, batches))
         return chain.from_iterable(parallel(work))
 

@@ -1,7 +1,6 @@
 """Anonymise and evaluate, again and again, on all cores: the paper's experiment on any corpus."""
 
 import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -19,7 +18,7 @@ from syntf.evaluation.judge import PAPER, Finding, Judge
 from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scrubbing import scrub
-from syntf.parallel import undisturbed
+from syntf.parallel import processes
 from syntf.stages import Advance, Stages, silent
 
 MOST_DRAWS = 1 << 25
@@ -184,15 +183,8 @@ class Experiment:
 
 
 def pool_of_processes() -> Parallel:
-    """All cores. Nothing is handed over in files: private names and counts stay in memory.
-
-    joblib replaces a process that has grown large, as by a model of spaCy, and warns of it: where
-    warnings are errors, that would end the thread that minds them all.
-    """
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs")
-    return Parallel(
-        cpu_count(), return_as="generator_unordered", max_nbytes=None, initializer=undisturbed
-    )
+    """All cores. Nothing is handed over in files: private names and counts stay in memory."""
+    return processes(cpu_count(), return_as="generator_unordered", max_nbytes=None)
 
 
 def _numbered(number: int, work: Callable[..., Any], *given: Any, **named: Any) -> tuple[int, Any]:
