@@ -93,6 +93,7 @@ def test_output_that_finds_no_room_is_left_to_python_to_tell_of(python):
         )  # fmt: skip
     assert done.returncode == 120  # as of any program of Python's
     assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_command_through_a_pipe_is_heard_to_the_end(python):
