@@ -13,7 +13,7 @@ demo: $(VENV)/installed
 	@$(BIN)/syntf anonymize demo/example.csv --text text --keep topic --shuffle --out demo/release
 
 test: $(VENV)/tested
-	$(BIN)/python -m pytest --numprocesses auto --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .

@@ -66,6 +66,20 @@ def trust():
     return TRUST
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """The tests of a file run in one process, which makes once what they share; those of a cluster
+    too, so that there is one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.split("::")[0]
+            return "tests/spark" if path.startswith("tests/spark/") else path
+
+    return ByFile(config, log)
+
+
 def pytest_sessionfinish(session):
     if hasattr(session.config, "workeroutput"):  # one of several processes (pytest-xdist)
         session.config.workeroutput["trust"] = dict(TRUST)

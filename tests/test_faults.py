@@ -313,8 +313,10 @@ def test_short_of_memory_a_run_leaves_no_release(place, monkeypatch, trust, mega
     limit = ["sh", "-c", f'ulimit -v {megabytes * 1024} && exec "$@"', "sh"]
     run = syntf(place, *ARGUMENTS, before=limit)
     assert run.returncode != 0
-    if "syntf: " in run.stderr:
-        assert said(run) == "syntf: not enough memory; no release was written"
+    # The allocator of polars has words of its own when it cannot start a thread.
+    told = [line for line in run.stderr.splitlines() if not line.startswith("<jemalloc>")]
+    if any("syntf: " in line for line in told):
+        assert told == ["syntf: not enough memory; no release was written"]
     assert "Traceback" not in run.stderr
     assert not (place / "out").exists()
     trust["memory limits survived"] += 1

@@ -97,18 +97,13 @@ def frame(spark):
     return make
 
 
-def pytest_collection_modifyitems(config, items):
-    """One process for all of these, so that there is one cluster; and with PySpark's own faults.
-
-    It leaves sockets for the collector to close.
-    """
+def pytest_collection_modifyitems(items):
+    """With PySpark's own faults: it leaves sockets for the collector to close."""
     here = Path(__file__).parent
     marks = [
         pytest.mark.filterwarnings(f"ignore::{kind}")
         for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
     ]
-    if config.pluginmanager.hasplugin("xdist"):
-        marks.append(pytest.mark.xdist_group("spark"))
     for item in items:
         if here in item.path.parents:
             for mark in marks:
