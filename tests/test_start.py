@@ -102,3 +102,17 @@ def test_a_command_through_a_pipe_is_heard_to_the_end(python):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_change_nothing(tmp_path, python, closed):
+    (tmp_path / "texts.csv").write_text("text\nMy cats chase dogs.\n")
+    command = f"{python} -m syntf anonymize texts.csv --max-size 50 --out out {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out" / "guarantee.json").exists()
+    for path in (tmp_path / "out").iterdir():  # whose descriptors may be those of the streams
+        assert b"Release written" not in path.read_bytes()

@@ -32,8 +32,8 @@ def leave(code: int) -> None:
         return
     atexit._run_exitfuncs()
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # either may be closed
+            stream.flush()
     except OSError:  # Python tells at its end
         return
     os._exit(code)

@@ -95,6 +95,8 @@ def own_pipes() -> Iterator[None]:
 
 def let_go() -> None:
     """If nobody reads the output any more, what is left of it goes nowhere, in silence."""
+    if sys.stdout is None:  # closed before we began
+        return
     try:
         sys.stdout.flush()
     except BrokenPipeError:
