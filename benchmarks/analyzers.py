@@ -21,7 +21,8 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from syntf.analysis import tokens
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
+from syntf.settings import Settings
 from syntf.spacy_analysis import TOGETHER
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Remembered, first_known

@@ -23,7 +23,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import fetch_20newsgroups
 
 from syntf import presets
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.composition import Documents
 from syntf.evaluation.classifiers import analyst, measured
 from syntf.evaluation.corpus import Labelled
@@ -31,6 +31,7 @@ from syntf.evaluation.judge import Judge
 from syntf.evaluation.newsgroups import newsgroups
 from syntf.evaluation.paper import FLOORS
 from syntf.evaluation.scenarios import scenarios
+from syntf.settings import Settings
 from syntf.topicality import names
 from syntf.vectors import WordVectors
 

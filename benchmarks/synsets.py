@@ -20,8 +20,9 @@ import polars as pl
 from sklearn.datasets import fetch_20newsgroups
 
 from syntf import wordnet
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
+from syntf.settings import Settings
 
 
 def main() -> None:

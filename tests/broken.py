@@ -14,11 +14,12 @@ from scipy.sparse import csr_matrix, hstack
 
 from syntf import entropy
 from syntf.analysis import tokens
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.audit import audit
 from syntf.composition import draw_terms
 from syntf.mechanism import ExponentialMechanism
 from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.settings import Settings
 from syntf.synthesis import synthesize
 from syntf.vectors import WordVectors
 

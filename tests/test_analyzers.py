@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from syntf import SynTF, spacy_analysis
 from syntf.analysis import Analyzer, english_stop_words
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.errors import SyntfError
+from syntf.settings import Settings
 from syntf.spacy_analysis import PIECE, RUN, SpacyAnalyzer, pieces
 from syntf.vocabulary import Vocabulary
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from syntf import anonymizer as module
 from syntf import token_table
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.errors import SyntfError
+from syntf.settings import Settings
 from syntf.vectors import WordVectors
 
 ANY_TEXT = st.text(st.characters(), max_size=60)
@@ -292,7 +293,8 @@ def test_the_digest_is_that_of_every_part_of_the_table(build, toy_vectors, toy_w
 
 SCRIPT = """
 import sys
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
+from syntf.settings import Settings
 made = Anonymizer.build(Settings(vectors=sys.argv[1], vocabulary=sys.argv[2], epsilon=20.0))
 sys.stdout.write(made.guarantee().as_json())
 """

@@ -16,11 +16,12 @@ from scipy.sparse import load_npz
 
 from syntf import __version__, bounds, token_table
 from syntf.__main__ import program
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.cli import app as cli
 from syntf.errors import TableError
 from syntf.presets import PRESETS
+from syntf.settings import Settings
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
          "report.html"]  # fmt: skip

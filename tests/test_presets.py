@@ -3,9 +3,9 @@
 import pytest
 
 from syntf import SynTF
-from syntf.anonymizer import Settings
 from syntf.errors import SyntfError
 from syntf.presets import PRESETS, settings
+from syntf.settings import Settings
 
 
 def test_the_paper_is_its_optimum_to_the_letter():

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf import accounting, bounds, entropy, record, release, verify_report
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown, shown_ratio
 from syntf.cli import main
 from syntf.errors import SyntfError
@@ -31,6 +31,7 @@ from syntf.report.contents import Compared, Evaluated, Released, Scenario
 from syntf.report.markup import percent
 from syntf.report.page import page
 from syntf.report.portrait import portrait
+from syntf.settings import Settings
 from syntf.vectors import WordVectors
 from syntf.verify import verify
 

@@ -14,9 +14,10 @@ from click.testing import CliRunner
 
 from syntf import SynTF, wordnet
 from syntf.analysis import Analyzer
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.cli.app import app
 from syntf.errors import SyntfError
+from syntf.settings import Settings
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Vocabulary
 

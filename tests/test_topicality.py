@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
+from syntf.settings import Settings
 from syntf.topicality import COMMON, REST, names, topical_weights, weigh
 from syntf.vectors import WordVectors
 

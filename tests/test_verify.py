@@ -15,7 +15,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from syntf import cache, entropy, record, release, verify_files, verify_report
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.cli import main
 from syntf.cli import verify as command
 from syntf.errors import SyntfError
@@ -25,6 +25,7 @@ from syntf.mechanism import table_key
 from syntf.rating import WithEmptyDocument
 from syntf.readme import readme
 from syntf.report.portrait import portrait
+from syntf.settings import Settings
 from syntf.vectors import WordVectors
 from syntf.verdict import CHECKS, FAILED, OK, SKIPPED, WORD
 from syntf.verify import UNCHECKED, verify

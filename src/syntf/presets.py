@@ -10,8 +10,8 @@ paper, to the letter.
 
 from typing import Any
 
-from syntf.anonymizer import Settings
 from syntf.errors import SyntfError
+from syntf.settings import Settings
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {

@@ -14,9 +14,9 @@ from math import isfinite
 from typing import Any, get_args
 
 from syntf.analysis import Analyzer, Morphology
-from syntf.anonymizer import Draws, Weighting
 from syntf.errors import SyntfError
 from syntf.guarantee import CHECKSUM, Guarantee, Inputs, Losses
+from syntf.settings import Draws, Weighting
 from syntf.spacy_analysis import PREFIX
 from syntf.vocabulary import Provenance
 

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf import entropy, parallel
 from syntf.analysis import Morphology
-from syntf.anonymizer import Anonymizer, Draws, Weighting
+from syntf.anonymizer import Anonymizer
 from syntf.errors import SyntfError
 from syntf.given import as_names, as_texts, check_several
 from syntf.ledger import Ledger, accountable
 from syntf.presets import settings
+from syntf.settings import Draws, Weighting
 from syntf.vocabulary import Provenance
 
 

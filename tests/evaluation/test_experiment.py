@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from syntf.anonymizer import Settings
 from syntf.errors import SyntfError
 from syntf.evaluation import experiment as module
 from syntf.evaluation.classifiers import Quality
@@ -18,6 +17,7 @@ from syntf.evaluation.judge import Finding, Judge
 from syntf.evaluation.log import Log
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scenarios import scenarios
+from syntf.settings import Settings
 
 GROWING = """
 import sys

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from syntf import presets
-from syntf.anonymizer import Settings
 from syntf.cli import app as cli
 from syntf.cli import frontier as command
 from syntf.errors import SyntfError
@@ -21,6 +20,7 @@ from syntf.evaluation.frontier import Frontier, Point, better, points
 from syntf.evaluation.frontier_tables import Attack, attack_table, least_losses, scores
 from syntf.evaluation.judge import Finding
 from syntf.evaluation.log import Log
+from syntf.settings import Settings
 
 ANIMALS = "cat dog mouse horse cow bird fish"
 ROADS = "car train bus boat road wheel engine"

@@ -13,13 +13,14 @@ from scipy.sparse import csr_matrix
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import cosine_similarity
 
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.entropy import Seeded
 from syntf.evaluation import linkage
 from syntf.evaluation.corpus import Labelled
 from syntf.evaluation.linkage import curve
 from syntf.mechanism import ExponentialMechanism
 from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.settings import Settings
 
 EXACT, NOISE = 600.0, 1e-6
 SCORES = st.integers(-3, 3)

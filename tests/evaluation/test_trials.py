@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from syntf.anonymizer import Settings
 from syntf.cli import app as cli
 from syntf.cli import tune
 from syntf.errors import SyntfError
@@ -19,6 +18,7 @@ from syntf.evaluation.log import Log
 from syntf.evaluation.pareto import pareto
 from syntf.evaluation.trials import Trial, Trials
 from syntf.evaluation.tuning import Candidate, Goal, search
+from syntf.settings import Settings
 
 pytest.importorskip("joblib", reason="needs joblib: pip install 'syntf[evaluate]'")
 

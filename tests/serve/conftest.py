@@ -22,11 +22,13 @@ pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 import httpx
 
 from syntf import cache
-from syntf.anonymizer import Anonymizer, Settings, rated, reading
+from syntf.anonymizer import Anonymizer
+from syntf.preparation import rated, reading
 from syntf.serve.app import create_app
 from syntf.serve.config import Config
 from syntf.serve.playground import Playground
 from syntf.serve.service import Service
+from syntf.settings import Settings
 
 CANARY = "zanzibarquux"
 """A word that stands in no vocabulary: wherever it turns up, a text was told."""

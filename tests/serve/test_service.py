@@ -24,7 +24,7 @@ def test_a_seeded_source_is_refused(toy_settings):
 
 
 def test_a_fitted_vocabulary_is_refused(toy_vectors):
-    from syntf.anonymizer import Settings
+    from syntf.settings import Settings
 
     texts = ["cat dog mouse", "cat dog horse", "mouse horse"]
     chosen = Settings(fit_vocabulary=True, neighbours=1, loss=2.0, vectors=toy_vectors)

@@ -5,13 +5,14 @@ from fractions import Fraction
 from math import inf, nextafter
 
 from syntf import entropy
-from syntf.anonymizer import Anonymizer, rated, reading
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.audit.finding import Finding
 from syntf.audit.table import Measured
 from syntf.mechanism import ExponentialMechanism, Mechanism
 from syntf.nearest import nearest
 from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.preparation import rated, reading
 from syntf.rating import WithEmptyDocument
 from syntf.stages import Stages
 

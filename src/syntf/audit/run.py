@@ -39,7 +39,7 @@ def audit(
 
     Examples
     --------
-    >>> from syntf.anonymizer import Settings
+    >>> from syntf.settings import Settings
     >>> words = ["cat", "dog", "car", "train", "bus"]
     >>> subject = Anonymizer.build(Settings(vocabulary=words, epsilon=4.0, length=8))
     >>> {finding.check: finding.outcome for finding in audit(subject, quick=True)}["table"]

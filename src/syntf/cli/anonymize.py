@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import __version__, entropy, input_files, parallel, presets, readers, release
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.cli.plan import Plan, shards
@@ -24,6 +24,7 @@ from syntf.ledger_names import Charge
 from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
 from syntf.report.portrait import portrait
+from syntf.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import __version__
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.audit import Finding, audit
 from syntf.cli import console
 from syntf.guarantee import Guarantee
+from syntf.settings import Settings
 
 MARKS = {"passed": "green", "weak": "yellow", "failed": "bold red"}
 

@@ -9,10 +9,11 @@ from rich.table import Table
 
 from syntf import accounting, bounds, figures
 from syntf.accounting import Account
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.guarantee import Guarantee
+from syntf.settings import Settings
 
 
 def run(

@@ -9,9 +9,10 @@ from pathlib import Path
 from rich.table import Table
 
 from syntf import readers
-from syntf.anonymizer import Settings, reading
 from syntf.cli import console
 from syntf.coverage import coverage
+from syntf.preparation import reading
+from syntf.settings import Settings
 
 HEADING = "For the owner of the texts; not part of any release. Do not publish."
 

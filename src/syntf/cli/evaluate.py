@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import readers
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.bounds import document_loss
 from syntf.cli import console
@@ -25,6 +25,7 @@ from syntf.evaluation.scenarios import scenarios
 from syntf.report.page import NAME as REPORT
 from syntf.report.page import page
 from syntf.report.portrait import portrait
+from syntf.settings import Settings
 
 HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",

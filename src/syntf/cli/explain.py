@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
+from syntf.settings import Settings
 
 
 def run(

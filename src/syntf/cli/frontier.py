@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import figures
-from syntf.anonymizer import Anonymizer, Settings, reading
+from syntf.anonymizer import Anonymizer
 from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, measure
 from syntf.evaluation import folder, frontier_plots, frontier_tables, linkage
@@ -19,6 +19,8 @@ from syntf.evaluation.frontier import Frontier, Point, points
 from syntf.evaluation.judge import EVERY, Judge
 from syntf.evaluation.newsgroups import newsgroups
 from syntf.evaluation.scenarios import scenarios
+from syntf.preparation import reading
+from syntf.settings import Settings
 
 QUICK_RUNS = 2
 

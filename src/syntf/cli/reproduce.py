@@ -6,7 +6,6 @@ from pathlib import Path
 from rich.markup import escape
 
 from syntf import figures
-from syntf.anonymizer import Settings
 from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, comparison, rows
 from syntf.evaluation import folder, grid, reproduction, scrubbing
@@ -15,6 +14,7 @@ from syntf.evaluation.judge import IN_ORDERS, Judge
 from syntf.evaluation.newsgroups import newsgroups
 from syntf.evaluation.paper import LOSS, OPTIMUM
 from syntf.evaluation.scenarios import scenarios
+from syntf.settings import Settings
 
 QUICK_RUNS = 2
 

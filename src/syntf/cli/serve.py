@@ -8,11 +8,13 @@ from pathlib import Path
 from rich.markup import escape
 
 from syntf import cache
-from syntf.anonymizer import Anonymizer, Settings, rated, reading
+from syntf.anonymizer import Anonymizer
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.errors import SyntfError
 from syntf.ledger import Ledger
+from syntf.preparation import rated, reading
+from syntf.settings import Settings
 from syntf.stages import Stages
 
 try:

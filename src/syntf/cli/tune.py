@@ -11,7 +11,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import figures, readers
-from syntf.anonymizer import Settings
 from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.cli.evaluate import HEADING, choose_tagger, comparison, losses, measure
@@ -26,6 +25,7 @@ from syntf.evaluation.pareto import pareto
 from syntf.evaluation.scenarios import scenarios
 from syntf.evaluation.trials import Trial, Trials
 from syntf.evaluation.tuning import Candidate, Goal, Scores, finalists, longest, search
+from syntf.settings import Settings
 
 COSTS = (
     "These parameters were chosen by looking at the texts, which tells of them in a way that no "

@@ -8,7 +8,6 @@ from typing import Any
 from rich.markup import escape
 
 from syntf import __version__, input_files, readers
-from syntf.anonymizer import Settings, reading
 from syntf.cli import console
 from syntf.errors import SyntfError, printable
 from syntf.origin import (
@@ -21,6 +20,8 @@ from syntf.origin import (
     read_terms,
     texts_digest,
 )
+from syntf.preparation import reading
+from syntf.settings import Settings
 from syntf.vocabulary import as_lines, terms_digest
 
 

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from syntf.anonymizer import Anonymizer, Settings, rated, reading
+from syntf.anonymizer import Anonymizer
 from syntf.evaluation.peers import CusText, DistanceRating, randomised_response, santext
+from syntf.preparation import rated, reading
+from syntf.settings import Settings
 from syntf.stages import Stages, silent
 from syntf.vectors import WordVectors
 from syntf.vocabulary import Vocabulary

@@ -10,7 +10,7 @@ from typing import Any
 from joblib import Parallel, cpu_count, delayed
 
 from syntf import __version__
-from syntf.anonymizer import Anonymizer, Settings, reading
+from syntf.anonymizer import Anonymizer
 from syntf.composition import Documents, repeated, term_frequencies
 from syntf.evaluation.attackers import STATIC
 from syntf.evaluation.corpus import Labelled
@@ -19,6 +19,8 @@ from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.scrubbing import scrub
 from syntf.parallel import processes
+from syntf.preparation import reading
+from syntf.settings import Settings
 from syntf.stages import Advance, Stages, silent
 
 MOST_DRAWS = 1 << 25

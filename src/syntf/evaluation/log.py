@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from syntf.anonymizer import Settings
 from syntf.errors import SyntfError
 from syntf.evaluation.classifiers import Quality
 from syntf.evaluation.judge import Finding
 from syntf.evaluation.results import Score
 from syntf.input_files import digest
+from syntf.settings import Settings
 
 FIRST = "experiment"
 

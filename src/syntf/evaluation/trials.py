@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import shuffle
 
 from syntf import __version__
-from syntf.anonymizer import Anonymizer, Settings, rated, reading
+from syntf.anonymizer import Anonymizer
 from syntf.composition import Documents, beginning, repeated
 from syntf.errors import SyntfError
 from syntf.evaluation.classifiers import analyst, measured
@@ -29,6 +29,8 @@ from syntf.evaluation.log import Log, fixed
 from syntf.evaluation.paper import FLOORS
 from syntf.evaluation.scenarios import scenarios
 from syntf.evaluation.tuning import RUNGS, Candidate, Space
+from syntf.preparation import rated, reading
+from syntf.settings import Settings
 from syntf.stages import Advance, Stages, silent
 
 DOCUMENTS = (1_000, 2_000, 4_000, 12_000, 36_000)

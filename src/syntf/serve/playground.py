@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from syntf import bounds, entropy
 from syntf.analysis import Analyzer
-from syntf.anonymizer import Settings
 from syntf.arithmetic import log_up
 from syntf.composition import Documents, draw_terms
 from syntf.errors import SyntfError
 from syntf.nearest import Neighbours
 from syntf.neighbourhood import NeighbourhoodMechanism
 from syntf.serve.service import Service
+from syntf.settings import Settings
 
 MOST = 10
 """The largest k that can be tried."""

@@ -6,10 +6,11 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 from syntf import entropy, presets
-from syntf.anonymizer import Anonymizer, Settings
+from syntf.anonymizer import Anonymizer
 from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
 from syntf.origin import SOURCE_DIGEST, TEXTS_DIGEST, read_terms
+from syntf.settings import Settings
 from syntf.spark import folders, rows
 from syntf.spark.batches import COUNTS, TERMS, Drawing, Output
 from syntf.spark.streams import KEY
