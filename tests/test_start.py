@@ -43,7 +43,7 @@ def loaded(tmp_path_factory, python):
         "syntf.transformer",
         "syntf.audit",
         "syntf.serve",
-        "rich.progress",
+        "rich",
         "spacy",
         "lemminflect",
         "scipy",

@@ -177,6 +177,8 @@ class Vocabulary:
 
         The vector of such an output is that of its lower case.
         """
+        if self.inputs is vectors.words:
+            return self
         every = range(len(vectors.words))
         rows = zip(self.outputs, self.output_rows, strict=True)
         own = {term: row for term, row in rows if term not in vectors}

@@ -8,18 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from syntf import __version__, entropy, input_files, parallel, presets, readers, release
 from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
-from syntf.cli import console
+from syntf.cli import streams
 from syntf.cli.plan import Plan, shards
-from syntf.errors import SyntfError, printable
+from syntf.errors import SyntfError
 from syntf.guarantee import Guarantee
-from syntf.ledger import UNIT, Ledger, accountable, rounded
-from syntf.ledger_file import Run
+from syntf.ledger import UNIT, Ledger, accountable
 from syntf.ledger_names import Charge
 from syntf.origin import TEXTS_DIGEST, read_terms
 from syntf.readers import Corpus
@@ -97,7 +92,7 @@ def run(
             )
     source = entropy.system if seed is None else entropy.Seeded(seed)
 
-    with parallel.at_most(jobs), console.progress(quiet) as stages:
+    with parallel.at_most(jobs), streams.progress(quiet) as stages:
         texts: Iterable[str] = ()
         released: set[str] = set()
         if corpus.repeatable:
@@ -133,13 +128,13 @@ def run(
                 )
     with suppress(OSError):  # the release stands, whether its summary can be shown or not
         if as_json:
-            console.emit(_record(out, draft.documents, anonymizer, corpus, charge))
+            streams.emit(_record(out, draft.documents, anonymizer, corpus, charge))
         elif not quiet:
-            for note in anonymizer.notes:
-                console.out.print(f"word vectors: {escape(note)}")
-            summarize(guarantee, draft.documents, anonymizer.vocabulary.dropped, corpus, out)
+            from syntf.cli import summary  # here: who is quiet does not wait for a screen
+
+            summary.show(anonymizer, guarantee, draft.documents, corpus, out)
             if charge is not None and charge.run is not None:
-                _show_charge(charge.run)
+                summary.show_charge(charge.run)
 
 
 def _ledger(path: Path | None, author: str | None) -> Ledger | None:
@@ -180,14 +175,6 @@ def _record(
     }
 
 
-def _show_charge(run: Run) -> None:
-    loss = rounded(run.loss, up=True)
-    console.out.print(
-        f"Charged to the ledger: {loss} for each of {run.documents:,} documents (run {run.number})."
-    )
-    console.out.print(f"Its head, to be kept elsewhere: {run.hash}", soft_wrap=True)
-
-
 def _key(
     corpus: Corpus,
     guarantee: Guarantee,
@@ -207,33 +194,3 @@ def _key(
         guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def summarize(
-    guarantee: Guarantee, documents: int, dropped: int, corpus: Corpus, out: Path
-) -> None:
-    """The release in a few lines."""
-    loss = guarantee.loss_per_word
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_row("documents", f"{documents:,}, {guarantee.length} words drawn for each")
-    table.add_row(
-        "vocabulary", f"{guarantee.input_size:,} words in, {guarantee.vocabulary_size:,} out"
-    )
-    if dropped:
-        table.add_row("", f"{dropped:,} terms of the vocabulary have no vector and were left out")
-    table.add_row(
-        "loss per word",
-        f"[bold]{shown(loss.tight, 4)}[/]  (bounds: improved {shown(loss.improved, 2)}, "
-        f"standard {shown(loss.standard, 2)})",
-    )
-    table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
-    console.show(table)
-    if corpus.bad:
-        console.out.print(f"[yellow]![/] {corpus.bad:,} broken rows were left out:")
-        for place in corpus.skipped:
-            console.out.print(f"  {escape(printable(place))}", soft_wrap=True)
-    for caveat in guarantee.caveats:
-        console.out.print(f"[yellow]![/] {escape(caveat)}")
-    if not guarantee.private:
-        console.out.print("[yellow]![/] The release is marked as not private.")
-    console.out.print(f"Release written to {escape(str(out))}", soft_wrap=True)

@@ -1,22 +1,12 @@
-"""What the commands share: a console for results, progress on the error stream."""
+"""The screen that results are shown on; with what :mod:`syntf.cli.streams` has for all commands."""
 
-import io
-import json
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
-
-import click
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from syntf.stages import Stages, silent
+from syntf.cli.streams import emit, progress, resumable
 
-for stream in (sys.stdout, sys.stderr):
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")  # ε and █ on a terminal that lacks them
+__all__ = ["Output", "emit", "out", "progress", "resumable", "show"]
 
 
 class Output(Console):
@@ -51,31 +41,3 @@ def show(table: Table) -> None:
     needed = sum(widths) + len(widths) * (left + right)
     wide = out if out.width >= needed else Output(highlight=False, emoji=False, width=needed)
     wide.print(table)
-
-
-def emit(record: Mapping[str, Any]) -> None:
-    """One JSON object on standard output, in letters that any terminal has."""
-    click.echo(json.dumps(record, indent=2, allow_nan=False))
-
-
-@contextmanager
-def progress(quiet: bool = False) -> Iterator[Stages]:
-    """Progress bars with rate and time left, on a terminal; silence elsewhere."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield silent
-        return
-    from syntf.cli import bars  # here: nobody else waits for it to be imported
-
-    with bars.shown(console) as stages:
-        yield stages
-
-
-@contextmanager
-def resumable() -> Iterator[None]:
-    """Whatever interrupts what is inside is told with the way to go on."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note("what is done is kept, and the same command goes on from there")
-        raise
