@@ -1,5 +1,6 @@
 import re
 from collections import Counter
+from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 
@@ -330,3 +331,13 @@ def test_fewer_outputs_leave_other_inputs_as_they_are(embedded):
     every = Vocabulary.default(embedded)
     assert list(made.outputs) == list(every.outputs[:500])
     assert list(made.inputs) == list(every.inputs)
+
+
+def test_the_default_is_found_in_the_order_of_the_words_as_any_other_is_found(embedded):
+    made = Vocabulary.default(embedded)
+    again = Vocabulary.given(made.outputs, embedded).with_every_input(embedded)
+    assert made == again
+    assert len(made.outputs) == 10_000
+    assert made.with_every_input(embedded) is made
+    others = WordVectors(list(embedded.words), embedded.matrix)
+    assert Vocabulary.default(others) == replace(made, inputs=others.words)

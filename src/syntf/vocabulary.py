@@ -45,7 +45,13 @@ class Vocabulary:
     def default(cls, vectors: WordVectors) -> "Vocabulary":
         """Every word with a vector as input; the embedded public list as outputs."""
         text = files("syntf").joinpath("data", "vocabulary.txt").read_text(encoding="utf-8")
-        return cls.given(text.splitlines(), vectors).with_every_input(vectors)
+        terms, words = text.splitlines(), vectors.words
+        if not vectors.is_embedded:
+            return cls.given(terms, vectors).with_every_input(vectors)
+        row, rows = -1, []
+        for term in terms:  # they stand in the order of the words, so no table of these is needed
+            rows.append(row := words.index(term, row + 1))
+        return cls(words, range(len(words)), terms, rows, "public")
 
     @classmethod
     def given(
