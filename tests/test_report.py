@@ -26,11 +26,11 @@ from syntf.evaluation import folder, paper, reported, results
 from syntf.evaluation.linkage import Linkage, Linked
 from syntf.evaluation.paper import Cell
 from syntf.evaluation.results import Result
-from syntf.report import promise, svg
+from syntf.report import promise, svg, words
 from syntf.report.contents import Compared, Evaluated, Released, Scenario
 from syntf.report.markup import percent
 from syntf.report.page import page
-from syntf.report.portrait import portrait
+from syntf.report.portrait import Fate, Substitution, portrait
 from syntf.settings import Settings
 from syntf.vectors import WordVectors
 from syntf.verify import verify
@@ -616,3 +616,10 @@ def test_a_page_made_again_is_that_of_the_release(received, toy_vectors):
     found = verify(received, vectors=lambda: toy_vectors)
     made = verify_report.again(found.guarantee, *found.table, found.released)
     assert made.encode() == (received / "report.html").read_bytes()
+
+
+def test_of_a_word_that_is_its_own_nearest_the_chance_to_stay_is_told_alone():
+    kept = Substitution("national", Fate(0.427, 0.0, 0.573), [])
+    told = str(words._substitution(kept))
+    assert "itself 42.7%" in told
+    assert "; itself" not in told

@@ -265,6 +265,20 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
     assert len(told.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("first", "then"), [("npz", "npz"), ("text", "npz"), ("npz", "text")])
+def test_a_run_may_go_on_in_another_format(place, small, monkeypatch, first, then):
+    """What a draft holds of one format is not released as it is in another."""
+    with monkeypatch.context() as late:
+        late.setattr(release, "readme", lambda *_: 1 / 0)
+        assert syntf(monkeypatch, "--format", first) == 70
+    assert syntf(monkeypatch, "--format", then, "--resume", "--quiet") == 0
+    assert syntf(monkeypatch, arguments=["verify", "out"]) == 0
+    if then == "npz":
+        check(place / "out")
+        for path in (place / "out").glob("vectors-*.npz"):
+            assert (load_npz(path).data.dtype, load_npz(path).indices.dtype) == (np.int32, np.int32)
+
+
 def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatch):
     """Batches of whatever size: shards of the same, each document drawn for once, in order."""
     drawn = []

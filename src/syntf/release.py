@@ -71,7 +71,6 @@ class Draft:
     ) -> None:
         check_target(folder, force=force)
         self.folder = folder
-        self._as_is = as_is
         self._finished = False
         self._held: Shard | None = None
         self._draft = folder.absolute().with_name(f".{folder.name}.partial")
@@ -83,7 +82,7 @@ class Draft:
         try:
             if restored(self._final, folder):
                 check_target(folder, force=force)
-            self._shards = self._begin(key, resume=resume, force=force)
+            self._shards = self._begin(key, resume=resume, force=force, packed=as_is)
         except BaseException:
             self._lock.close()
             raise
@@ -125,7 +124,7 @@ class Draft:
         try:
             count = 1 if self._held else len(self._shards.rows)
             parts = [f"-{shard:05}" for shard in range(count)] if count > 1 else [""] * count
-            if self._as_is and not self._held and not shuffle and format == "npz":
+            if self._shards.packed and not self._held and not shuffle and format == "npz":
                 written: Iterable[Written] = (
                     self._shards.copy(shard, *_names(self._final, part, ".npz"))
                     for shard, part in enumerate(parts)
@@ -175,9 +174,9 @@ class Draft:
                 raise SyntfError(f"another run is writing to {self.folder}") from None
         return lock
 
-    def _begin(self, key: str, *, resume: bool, force: bool) -> Shards:
+    def _begin(self, key: str, *, resume: bool, force: bool, packed: bool) -> Shards:
         """The shards to go on with, if any; the draft cleared of all else."""
-        left = Shards.left(self._draft, key, packed=self._as_is)
+        left = Shards.left(self._draft, key)
         if not resume and not force and sum(left.rows) >= SHARD:
             raise SyntfError(
                 f"an unfinished run has left {sum(left.rows):,} documents in {self._draft}: "
@@ -185,8 +184,8 @@ class Draft:
             )
         if resume:
             left.check(key)
-        else:
-            left = Shards(self._draft, key, packed=self._as_is)
+        if not (resume and left.rows):
+            left = Shards(self._draft, key, packed)
         left.clear()
         return left
 

@@ -37,7 +37,10 @@ LOCK, _STATE = "lock", "state.json"
 
 @dataclass
 class Shards:
-    """The shards that a folder says are complete, for a run with this key; new ones `packed`."""
+    """The shards that a folder says are complete, for a run with this key.
+
+    All are `packed` as a release has them, or none is, whatever the run that goes on would have.
+    """
 
     folder: Path
     key: str
@@ -46,17 +49,17 @@ class Shards:
     digests: list[str] = field(default_factory=list)
 
     @classmethod
-    def left(cls, folder: Path, key: str, *, packed: bool) -> "Shards":
+    def left(cls, folder: Path, key: str) -> "Shards":
         """What an earlier run wrote down of its complete shards; `key` is then its own."""
         try:
             state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
             rows = [int(count) for count in state["rows"]]
             digests = [str(digest) for digest in state["digests"]]
             if len(rows) == len(digests) and min(rows, default=1) > 0:
-                return cls(folder, str(state["key"]), packed, rows, digests)
+                return cls(folder, str(state["key"]), bool(state["packed"]), rows, digests)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             pass
-        return cls(folder, key, packed)
+        return cls(folder, key)
 
     def check(self, key: str) -> None:
         """Refuse to go on with the shards of another run, and without all of their files."""
@@ -90,7 +93,9 @@ class Shards:
         settle(new, rows)
         self.rows.append(documents.height)
         self.digests.append(_joined(*map(_hash, (vectors, rows))))
-        about: dict[str, Any] = {"key": self.key, "rows": self.rows, "digests": self.digests}
+        about: dict[str, Any] = {
+            "key": self.key, "packed": self.packed, "rows": self.rows, "digests": self.digests,
+        }  # fmt: skip
         state = self.folder / f"{_STATE}.new"
         state.write_text(json.dumps(about), encoding="utf-8")
         settle(state, self.folder / _STATE)

@@ -114,7 +114,7 @@ def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("syntf")
-    watched = not quiet and sys.stderr.isatty()
+    watched = not quiet and sys.stderr is not None and sys.stderr.isatty()
     builder = builder.config("spark.ui.showConsoleProgress", str(watched).lower())
     # Spark's log quotes rows that it cannot read.
     opened = builder.config("spark.log.level", "OFF").getOrCreate()

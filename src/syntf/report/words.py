@@ -76,7 +76,8 @@ def _becomes(one: Substitution) -> list[str]:
     chances = {percent(chance) for _, chance in one.becomes}
     if len(one.becomes) > 1 and len(chances) == 1:
         return [f"{', '.join(word for word, _ in one.becomes)} {chances.pop()} each"]
-    return [", ".join(f"{word} {percent(chance)}" for word, chance in one.becomes)]
+    told = [f"{word} {percent(chance)}" for word, chance in one.becomes]
+    return [", ".join(told)] if told else []  # its nearest may be the word itself
 
 
 def _parts(fate: Fate) -> list[tuple[str, float]]:
