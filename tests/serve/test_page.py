@@ -105,7 +105,9 @@ def test_dials_change_loss_chances_and_number_of_draws(opened):
         "One word seen changes the odds at most e^ℓ = 7.4"
     )
     assert page.locator("#chart li").count() in (6, 7)  # five near ones, what was drawn, the others
+    assert page.inner_text("#neighbours-hint").endswith("for one of the 5.")
     dial(page, "neighbours", 1)
+    assert page.inner_text("#neighbours-hint").endswith("for the nearest word.")
     assert page.locator("#chart li").count() in (2, 3)
     page.click("#reset")
     settled(page)

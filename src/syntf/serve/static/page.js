@@ -125,7 +125,9 @@ function showHints() {
   get("loss-hint").textContent =
     `One word seen changes the odds at most e^ℓ = ${power(answer.loss)} times. ε = ${number(answer.epsilon, 1)}`;
   get("neighbours-hint").textContent =
-    `${percent(answer.near)} for each near word, ${percent(Math.min(1, k * answer.near))} for one of the ${k}.`;
+    k === 1
+      ? `${percent(answer.near)} for the nearest word.`
+      : `${percent(answer.near)} for each near word, ${percent(Math.min(1, k * answer.near))} for one of the ${k}.`;
   get("length-hint").textContent = `n · ℓ = ${number(answer.document)} for the document, whatever its own length.`;
 }
 
