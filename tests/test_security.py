@@ -15,6 +15,8 @@ import sys
 import tarfile
 import zipfile
 from contextlib import suppress
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -120,18 +122,22 @@ def test_no_pickle_is_loaded_from_a_draft(tmp_path, trap, mark):
     draft = tmp_path / ".out.partial"
     planted = archive({f"{name}.npy": object_array(mark) for name in
                        ("format", "shape", "data", "indices", "indptr")})  # fmt: skip
-    for vectors in (trap, planted, object_array(mark)):
+    for vectors, packed in product((trap, planted, object_array(mark)), ("false", "true")):
         draft.mkdir()
         (draft / "vectors-00000.npz").write_bytes(vectors)
         (draft / "documents-00000.parquet").write_bytes(b"PAR1")
         digest = shards.digest(vectors, b"PAR1")
-        state = f'{{"key": "", "rows": [70000], "digests": ["{digest}"]}}'
+        state = f'{{"key": "", "packed": {packed}, "rows": [70000], "digests": ["{digest}"]}}'
         (draft / "state.json").write_text(state)
         with release.Draft(tmp_path / "out", resume=True) as opened:
             assert opened.documents == 70000
-            with pytest.raises(Exception, match=r".") as refused:
-                opened._shards.read(0)
-        assert not isinstance(refused.value, AssertionError)
+            for take in (
+                partial(opened._shards.read, 0),
+                partial(opened._shards.copy, 0, tmp_path / "vectors", tmp_path / "documents"),
+            ):
+                with pytest.raises(Exception, match=r".") as refused:
+                    take()
+                assert not isinstance(refused.value, AssertionError)
         assert not mark.exists()
         opened.discard()
 
