@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml setup.py $(wildcard src/syntf/_*.[ch])
+SOURCES := pyproject.toml setup.py $(wildcard src/syntf/native/_*.[ch])
 
 .PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench bench-large data clean
 
@@ -71,7 +71,7 @@ data: $(VENV)/tested
 	$(BIN)/python tools/build_data.py $(GLOVE)
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/syntf/*.so
+	rm -rf $(VENV) build dist demo src/*.egg-info src/syntf/native/*.so
 
 $(VENV)/created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

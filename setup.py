@@ -15,14 +15,14 @@ exact = (
 setup(
     ext_modules=[
         Extension(
-            f"syntf.{loops.stem}",
+            f"syntf.native.{loops.stem}",
             [str(loops)],
-            depends=sorted(str(shared) for shared in Path("src/syntf").glob("_*.h")),
+            depends=sorted(str(shared) for shared in Path("src/syntf/native").glob("_*.h")),
             extra_compile_args=exact,
             py_limited_api=True,
             optional=True,
         )
-        for loops in sorted(Path("src/syntf").glob("_*.c"))
+        for loops in sorted(Path("src/syntf/native").glob("_*.c"))
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

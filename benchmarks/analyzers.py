@@ -20,12 +20,11 @@ from sklearn.metrics import f1_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
-from syntf.analysis import tokens
-from syntf.anonymizer import Anonymizer
-from syntf.settings import Settings
-from syntf.spacy_analysis import TOGETHER
-from syntf.vectors import WordVectors
-from syntf.vocabulary import Remembered, first_known
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.text.spacy_analyzer import TOGETHER
+from syntf.text.tokenizer import Remembered, first_known, tokens
+from syntf.vectors.word_vectors import WordVectors
 
 
 def words(texts: list[str]) -> int:

@@ -19,8 +19,10 @@ from unittest.mock import patch
 from scipy.sparse import csr_matrix, save_npz
 from sklearn.datasets import fetch_20newsgroups
 
-from syntf import archive, drawing, entropy, formats, parallel, presets, release
-from syntf.anonymizer import Anonymizer
+from syntf.core import drawing, entropy, parallel
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.releases import archive, draft, writers
 from syntf.report.portrait import portrait
 
 ROUNDS = 9
@@ -56,7 +58,7 @@ def compare(texts: Sequence[str]) -> None:
     counts: csr_matrix = anonymizer.draw(documents)
     length = anonymizer.settings.length
     seen = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
-    numbers = release.row_numbers(0, len(texts)).to_frame()
+    numbers = draft.row_numbers(0, len(texts)).to_frame()
     promise, words = anonymizer.guarantee(), anonymizer.vocabulary.outputs
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name) / "out", Path(name) / "counts.npz"
@@ -66,10 +68,10 @@ def compare(texts: Sequence[str]) -> None:
             anonymizer.draw(documents)
 
         def write() -> None:
-            release.write(folder, counts, words, numbers, promise, seen, force=True)
+            draft.write(folder, counts, words, numbers, promise, seen, force=True)
 
         def pack() -> None:
-            formats.npz(path, counts, words, 0)
+            writers.npz(path, counts, words, 0)
 
         works: dict[str, Callable[[], object]] = {
             "random bytes": lambda: entropy.system(8 * (length + 1) * len(texts)),

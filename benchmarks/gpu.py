@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from syntf import gpu
-from syntf.mechanism import ExponentialMechanism
-from syntf.rating import WithEmptyDocument, WordRating
-from syntf.vectors import WordVectors
+from syntf.mechanism import gpu
+from syntf.mechanism.exponential import ExponentialMechanism
+from syntf.mechanism.rating import WithEmptyDocument, WordRating
+from syntf.vectors.word_vectors import WordVectors
 
 EPSILON, SPELLING = 47.5, 0.3
 

@@ -22,18 +22,18 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import fetch_20newsgroups
 
-from syntf import presets
-from syntf.anonymizer import Anonymizer
-from syntf.composition import Documents
-from syntf.evaluation.classifiers import analyst, measured
-from syntf.evaluation.corpus import Labelled
-from syntf.evaluation.judge import Judge
-from syntf.evaluation.newsgroups import newsgroups
-from syntf.evaluation.paper import FLOORS
-from syntf.evaluation.scenarios import scenarios
-from syntf.settings import Settings
-from syntf.topicality import names
-from syntf.vectors import WordVectors
+from syntf.evaluation.attack.classifiers import analyst, measured
+from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.experiment.judge import Judge
+from syntf.evaluation.experiment.labelled import Labelled
+from syntf.evaluation.experiment.newsgroups import newsgroups
+from syntf.evaluation.experiment.paper import FLOORS
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.text.documents import Documents
+from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary.topicality import names
 
 MODELS = ("nb", "nb-less")
 

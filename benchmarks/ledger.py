@@ -14,12 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from syntf.ledger import Ledger
+from syntf.ledger.ledger import Ledger
 
 RUN = """
 import resource, sys, time
-from syntf.ledger import Ledger
-from syntf.ledger_names import Names
+from syntf.ledger.ledger import Ledger
+from syntf.ledger.names import Names
 path, documents = sys.argv[1], int(sys.argv[2])
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 def batches():

@@ -14,12 +14,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.mechanism import ExponentialMechanism, Mechanism
-from syntf.nearest import nearest
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.rating import WithEmptyDocument, WordRating
-from syntf.vectors import WordVectors
-from syntf.vocabulary import Vocabulary
+from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.nearest import nearest
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.rating import WithEmptyDocument, WordRating
+from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary.vocabulary import Vocabulary
 
 EPSILON = 20.0
 

@@ -14,10 +14,10 @@ from hashlib import shake_256
 
 import numpy as np
 
-from syntf import renyi
-from syntf.errors import SyntfError
-from syntf.mechanism import ExponentialMechanism
-from syntf.rating import WithEmptyDocument, WordRating
+from syntf.core.errors import SyntfError
+from syntf.mechanism.exponential import ExponentialMechanism
+from syntf.mechanism.rating import WithEmptyDocument, WordRating
+from syntf.privacy import renyi
 
 SIZES = "400,1000,2000,4000,10000,20000,30000"
 ORDERS = (0.0625, 0.5, 4.0)

@@ -19,10 +19,10 @@ from importlib.resources import files
 import polars as pl
 from sklearn.datasets import fetch_20newsgroups
 
-from syntf import wordnet
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
-from syntf.settings import Settings
+from syntf.core.exact import shown
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.vocabulary import wordnet
 
 
 def main() -> None:

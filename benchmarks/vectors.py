@@ -22,15 +22,16 @@ from pathlib import Path
 
 import polars as pl
 
-from syntf import cache
-from syntf.vectors import WordVectors
+from syntf.core import cache_store
+from syntf.vectors.cached import read_cached
+from syntf.vectors.word_vectors import WordVectors
 
 MEMORY = """
 import re, sys
-from syntf import cache
-from syntf.vectors import WordVectors
+from syntf.vectors.cached import read_cached
+from syntf.vectors.word_vectors import WordVectors
 if sys.argv[1:]:
-    (WordVectors.read if sys.argv[2] == "read" else cache.vectors)(sys.argv[1])
+    (WordVectors.read if sys.argv[2] == "read" else read_cached)(sys.argv[1])
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
 """Linux's own figure: getrusage counts the memory of the process that started this one."""
@@ -109,11 +110,11 @@ def main() -> None:
             work["loaded, decompressed before"] = lambda: WordVectors.read(plain)
 
         def first() -> None:
-            cache.clear()
-            cache.vectors(glove)
+            cache_store.clear()
+            read_cached(glove)
 
         work["loaded and kept"] = first
-        work["loaded, remembered"] = lambda: cache.vectors(glove)
+        work["loaded, remembered"] = lambda: read_cached(glove)
         for one in work.values():
             one()
         rounds = [{name: timed(one) for name, one in work.items()} for _ in range(chosen.rounds)]

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 
 from sklearn.datasets import fetch_20newsgroups
 
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
-from syntf.evaluation.tagging import SMALL, PatternTagger, SpacyTagger
+from syntf.evaluation.attack.tagging import SMALL, PatternTagger, SpacyTagger
 
 
 class Ready:

@@ -26,14 +26,21 @@ import numpy as np
 import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
-from syntf import SynTF, cache, parquet_files, readers, release, shards, token_table, wordnet
-from syntf.analysis import Analyzer
-from syntf.errors import SyntfError
-from syntf.evaluation.log import Log
-from syntf.evaluation.results import read as read_results
-from syntf.token_table import TokenTable
-from syntf.vectors import WordVectors
-from syntf.vocabulary import Vocabulary
+from syntf import SynTF
+from syntf.core.errors import SyntfError
+from syntf.evaluation.experiment.log import Log
+from syntf.evaluation.experiment.results import read as read_results
+from syntf.inputs import corpus as corpora
+from syntf.inputs import parquet
+from syntf.releases import draft as drafts
+from syntf.releases import shards
+from syntf.text import token_table
+from syntf.text.token_table import TokenTable
+from syntf.text.tokenizer import Analyzer
+from syntf.vectors import cached
+from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary import wordnet
+from syntf.vocabulary.vocabulary import Vocabulary
 
 WORDS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
 LENGTH = 7
@@ -86,19 +93,19 @@ def refused(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
 def documents(inputs: Sequence[Path], **named: Any) -> None:
     """Go through a corpus in small batches, as ``anonymize`` does, and draw for all of it."""
-    old, readers.BATCH = readers.BATCH, 3
-    survives, parquet_files.survives = parquet_files.survives, Trials.survives
+    old, corpora.BATCH = corpora.BATCH, 3
+    survives, parquet.survives = parquet.survives, Trials.survives
     try:
         for bad_rows in ("stop", "skip"):
             refused(_batches, inputs, bad_rows=bad_rows, **named)
     finally:
-        readers.BATCH, parquet_files.survives = old, survives
+        corpora.BATCH, parquet.survives = old, survives
 
 
 def _batches(inputs: Sequence[Path], **named: Any) -> None:
-    corpus = readers.Corpus(inputs, "text", ["id"], **named)
+    corpus = corpora.Corpus(inputs, "text", ["id"], **named)
     for frame in corpus:
-        found = readers.texts(frame, "text")
+        found = corpora.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
         shards.write_parquet(Path(os.devnull), frame)
@@ -115,7 +122,7 @@ class Trials:
         with source.open("rb"):
             pass
         if cls._process is None:
-            command = [sys.executable, "-c", parquet_files.TRIAL.replace("__main__", "") + LOOP]
+            command = [sys.executable, "-c", parquet.TRIAL.replace("__main__", "") + LOOP]
             pipe, silent = subprocess.PIPE, subprocess.DEVNULL
             cls._process = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=silent, text=True
@@ -187,12 +194,12 @@ def _folder(raw: bytes, folder: Path) -> None:
         path = os.path.join(os.fsencode(inside), b"%d" % number + safe)
         with open(path, "wb") as file:
             file.write(body)
-    old, readers.BATCH = readers.BATCH, 3
+    old, corpora.BATCH = corpora.BATCH, 3
     try:
-        for frame in readers.Corpus([inside], "text", ["path"]):
-            Words.drawn(readers.texts(frame, "text"))
+        for frame in corpora.Corpus([inside], "text", ["path"]):
+            Words.drawn(corpora.texts(frame, "text"))
     finally:
-        readers.BATCH = old
+        corpora.BATCH = old
     shutil.rmtree(inside)
 
 
@@ -255,7 +262,7 @@ def _cached(raw: bytes, folder: Path) -> None:
     path = folder / "entry.vectors"
     forged = raw[:1] == b"f"
     path.write_bytes(sha256(raw[1:]).digest() + raw[1:] if forged else raw)
-    made = cache._read_vectors(path)
+    made = cached._entry(path)
     assert made is None or len(made.words) == len(made.matrix)
 
 
@@ -283,7 +290,7 @@ def _draft(raw: bytes, folder: Path) -> None:
 
 
 def _resumed(folder: Path) -> None:
-    with release.Draft(folder / "out", key="k", resume=True) as draft:
+    with drafts.Draft(folder / "out", key="k", resume=True) as draft:
         assert draft.documents == sum(draft._shards.rows) >= 0
         for shard, rows in enumerate(draft._shards.rows):
             counts, documents = draft._shards.read(shard)

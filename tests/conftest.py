@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from syntf.cli import app as cli
-from syntf.vectors import WordVectors
+from syntf.vectors.word_vectors import WordVectors
 
 # However slow the machine is: how long an example takes is no fault.
 settings.register_profile("syntf", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.analysis import Analyzer
-from syntf.topicality import names, weigh
-from syntf.vectors import WordVectors
+from syntf.text.tokenizer import Analyzer
+from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary.topicality import names, weigh
 
 WORDS = 100_000
 OUTPUTS = 10_000

@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from syntf.analysis import tokens
-from syntf.anonymizer import Anonymizer
-from syntf.entropy import Seeded
-from syntf.presets import settings
+from syntf.core.entropy import Seeded
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.presets import settings
+from syntf.text.tokenizer import tokens
 
 TEXT = (
     "Could the library open its reading room later? My bus only reaches the town after four, "

@@ -21,14 +21,14 @@ pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 
 import httpx
 
-from syntf import cache
-from syntf.anonymizer import Anonymizer
-from syntf.preparation import rated, reading
+from syntf.mechanism.build import cached_neighbours
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.settings import Settings
 from syntf.serve.app import create_app
 from syntf.serve.config import Config
 from syntf.serve.playground import Playground
 from syntf.serve.service import Service
-from syntf.settings import Settings
 
 CANARY = "zanzibarquux"
 """A word that stands in no vocabulary: wherever it turns up, a text was told."""
@@ -55,7 +55,7 @@ def toy_anonymizer(toy_settings):
 @pytest.fixture(scope="session")
 def toy_playground(toy_settings, toy_anonymizer):
     rating = rated(toy_settings, *reading(toy_settings)[1:])
-    return Playground(Service(toy_anonymizer), cache.neighbours(rating, 10))
+    return Playground(Service(toy_anonymizer), cached_neighbours(rating, 10))
 
 
 class Client:

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from syntf import entropy
-from syntf.errors import TableError
-from syntf.ledger import Ledger
+from syntf.core import entropy
+from syntf.core.errors import TableError
+from syntf.ledger.ledger import Ledger
 
 TOKEN = "correct horse battery staple"
 TEXT = "The cat saw a mouse and a train."

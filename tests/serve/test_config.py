@@ -3,7 +3,7 @@
 import pytest
 
 from syntf.cli.serve import _token
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 from syntf.serve.config import Config, is_loopback
 
 TOKEN = "0123456789abcdef"

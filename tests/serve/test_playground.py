@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntf.anonymizer import Anonymizer
-from syntf.composition import term_frequencies
-from syntf.errors import SyntfError
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.preparation import reading
-from syntf.presets import settings
+from syntf.core.errors import SyntfError
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import reading
+from syntf.pipeline.presets import settings
+from syntf.pipeline.settings import Settings
 from syntf.serve.playground import Playground, full_loss
 from syntf.serve.service import Service
-from syntf.settings import Settings
+from syntf.text.documents import term_frequencies
 
 TEXT = "The cat’s mouse 😀 ran; two horses & a train.\nThe dog played piano"
 OTHER = "Bread, cheese, an apple and a guitar song"

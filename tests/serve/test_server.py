@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from syntf.ledger import Ledger
+from syntf.ledger.ledger import Ledger
 
 TEXT = "The library was closed, so we took the bus home and read about engines. " * 3
 OPTIONS = ["--vectors", "missing", "--vocabulary", "missing"]  # never reached

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from syntf import entropy
-from syntf.anonymizer import Anonymizer
-from syntf.errors import BudgetError, SyntfError
-from syntf.ledger import Ledger
+from syntf.core import entropy
+from syntf.core.errors import BudgetError, SyntfError
+from syntf.ledger.ledger import Ledger
+from syntf.pipeline.anonymizer import Anonymizer
 from syntf.serve.service import Service
 
 TEXT = "The cat saw a mouse, two horses and a train near the river; the dog played piano."
@@ -24,7 +24,7 @@ def test_a_seeded_source_is_refused(toy_settings):
 
 
 def test_a_fitted_vocabulary_is_refused(toy_vectors):
-    from syntf.settings import Settings
+    from syntf.pipeline.settings import Settings
 
     texts = ["cat dog mouse", "cat dog horse", "mouse horse"]
     chosen = Settings(fit_vocabulary=True, neighbours=1, loss=2.0, vectors=toy_vectors)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-from syntf import parallel
-from syntf.anonymizer import Anonymizer
+from syntf.core import parallel
+from syntf.pipeline.anonymizer import Anonymizer
 
 
 def note(name, value):

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from syntf.cli.spark import APART, FIXED, address, check
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 from syntf.spark.inputs import kind
-from syntf.verify import verify
+from syntf.verification.verify import verify
 
 SCRIPT = "from syntf.cli import main; main()"
 OPTIONS = ["--vocabulary", "words.txt", "--length", "10", "--loss", "3", "--morphology", "lower"]

@@ -6,10 +6,10 @@ import shutil
 import polars as pl
 import pytest
 
-from syntf.errors import SyntfError
-from syntf.guarantee import Guarantee
+from syntf.core.errors import SyntfError
+from syntf.privacy.guarantee import Guarantee
 from syntf.spark import anonymize
-from syntf.verify import verify
+from syntf.verification.verify import verify
 
 
 @pytest.fixture(scope="module", params=["vector", "arrays"])
@@ -84,7 +84,7 @@ def test_counts_are_checked_and_not_digests_alone(written, tmp_path, spark):
     from dataclasses import replace
     from hashlib import sha256
 
-    from syntf.record import read
+    from syntf.verification.manifest import read
 
     folder = copied(written, tmp_path)
     guarantee = read((folder / "guarantee.json").read_bytes())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 from syntf.spark import anonymize
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntf.anonymizer import Anonymizer
-from syntf.settings import Settings
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 from syntf.spark.batches import drawn
 from syntf.spark.streams import DOMAIN, Dealt, shares, stream
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from suite.work.embedded import zipf
 from suite.work.texts import read_texts
-from syntf import presets
-from syntf.anonymizer import Anonymizer
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
 
 DRAWS = {"default": 4_000_000, "paper": 500_000}
 

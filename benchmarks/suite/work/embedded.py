@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.rating import WordRating
-from syntf.vectors import WordVectors
+from syntf.mechanism.rating import WordRating
+from syntf.vectors.word_vectors import WordVectors
 
 STRIDE = 7919
 """A prime: draws come in an order that jumps through the vocabulary, the same every time."""

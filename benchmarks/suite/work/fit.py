@@ -5,10 +5,10 @@ Of what is fitted on texts nothing is remembered: each time is the first.
 
 from collections.abc import Callable
 
-from syntf import presets
-from syntf.anonymizer import Anonymizer
-from syntf.evaluation.newsgroups import newsgroups
-from syntf.vectors import WordVectors
+from syntf.evaluation.experiment.newsgroups import newsgroups
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.vectors.word_vectors import WordVectors
 
 
 def prepare(data_home: str, vectors: str) -> Callable[[], dict[str, float]]:

@@ -6,8 +6,9 @@ from pathlib import Path
 import polars as pl
 
 from suite.work.texts import read_texts
-from syntf import presets, release
-from syntf.anonymizer import Anonymizer
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.releases import draft
 from syntf.report.portrait import portrait
 
 
@@ -17,11 +18,11 @@ def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
     def once() -> None:
         anonymizer = Anonymizer.build(presets.settings(preset))
         counts = anonymizer.anonymize(texts)
-        release.write(
+        draft.write(
             Path(out),
             counts,
             anonymizer.vocabulary.outputs,
-            pl.DataFrame([release.row_numbers(0, len(texts))]),
+            pl.DataFrame([draft.row_numbers(0, len(texts))]),
             anonymizer.guarantee(),
             portrait(
                 anonymizer.mechanism,

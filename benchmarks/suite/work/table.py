@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from suite.work.embedded import first_words, rating, zipf
-from syntf import cache, kernels
-from syntf.mechanism import ExponentialMechanism, Mechanism
-from syntf.nearest import nearest
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.rating import WordRating
+from syntf.mechanism import kernels
+from syntf.mechanism.build import cached_exponential, cached_neighbours
+from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.nearest import nearest
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.rating import WordRating
 
 EPSILON = {"paper": 47.5, "neighbourhood": 20.0}
 DRAWS = {"paper": 250_000, "neighbourhood": 4_000_000}
@@ -41,10 +42,10 @@ def _drawing(kind: str, count: int) -> Callable[[], dict[str, float]]:
     rated = rating(count)
     made: Mechanism
     if kind == "paper":
-        made = cache.mechanism(rated, EPSILON[kind])
+        made = cached_exponential(rated, EPSILON[kind])
     else:
         made = NeighbourhoodMechanism(
-            cache.neighbours(rated, 1), outputs=count, epsilon=EPSILON[kind]
+            cached_neighbours(rated, 1), outputs=count, epsilon=EPSILON[kind]
         )
     rows = zipf(count, DRAWS[kind])
 

@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from syntf.evaluation.newsgroups import newsgroups
+from syntf.evaluation.experiment.newsgroups import newsgroups
 
 
 def prepare(data_home: str, path: str) -> None:

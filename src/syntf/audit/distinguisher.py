@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.audit.draws import ERROR
 from syntf.audit.finding import Finding
 from syntf.audit.subject import readable
 from syntf.audit.table import Measured
-from syntf.stages import Stages
+from syntf.core.exact import shown
+from syntf.core.progress import Stages
+from syntf.pipeline.anonymizer import Anonymizer
 
 Counts = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ from scipy.stats import chi2, ncx2
 
 from syntf.audit.finding import Finding
 from syntf.audit.subject import part
-from syntf.mechanism import Mechanism
-from syntf.stages import Stages
+from syntf.core.progress import Stages
+from syntf.mechanism.exponential import Mechanism
 
 ERROR = 1e-6
 """The chance that a sound program fails a check by bad luck; the same for a claimed power."""

@@ -4,17 +4,17 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from math import inf, nextafter
 
-from syntf import entropy
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.audit.finding import Finding
 from syntf.audit.table import Measured
-from syntf.mechanism import ExponentialMechanism, Mechanism
-from syntf.nearest import nearest
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.preparation import rated, reading
-from syntf.rating import WithEmptyDocument
-from syntf.stages import Stages
+from syntf.core import entropy
+from syntf.core.exact import shown
+from syntf.core.progress import Stages
+from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.nearest import nearest
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.rating import WithEmptyDocument
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import rated, reading
 
 LOG_ERROR = Decimal("1e-40")
 """Above the error of a logarithm to 50 digits."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from syntf.anonymizer import Anonymizer
 from syntf.audit.finding import Finding
 from syntf.audit.subject import ALL, TOP, Replayed, readable
+from syntf.pipeline.anonymizer import Anonymizer
 
 CANARIES = ("zqxvkanari", "wjqplumbagoxt", "Xyvvzyqquok", "qqkanarjevogelzz", "żółwiokanarek")
 """Words that no list of words has."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from syntf.anonymizer import Anonymizer
 from syntf.audit.distinguisher import distinguisher
 from syntf.audit.draws import draws as drawing
 from syntf.audit.finding import Finding
@@ -11,7 +10,8 @@ from syntf.audit.replay import replay
 from syntf.audit.sampler import sampler
 from syntf.audit.table import Measured, table
 from syntf.audit.vocabulary import vocabulary
-from syntf.stages import Stages, silent
+from syntf.core.progress import Stages, silent
+from syntf.pipeline.anonymizer import Anonymizer
 
 DRAWS = 2_000_000
 QUICK = 100_000
@@ -39,7 +39,7 @@ def audit(
 
     Examples
     --------
-    >>> from syntf.settings import Settings
+    >>> from syntf.pipeline.settings import Settings
     >>> words = ["cat", "dog", "car", "train", "bus"]
     >>> subject = Anonymizer.build(Settings(vocabulary=words, epsilon=4.0, length=8))
     >>> {finding.check: finding.outcome for finding in audit(subject, quick=True)}["table"]

@@ -6,10 +6,10 @@ import numpy as np
 
 from syntf.audit.finding import Finding
 from syntf.audit.subject import neighbours, outputs_at, part
-from syntf.mechanism import Mechanism
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.reference import Weights
-from syntf.stages import Stages
+from syntf.core.progress import Stages
+from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.reference import Weights
 
 BITS = 12
 MOST_BITS = 21

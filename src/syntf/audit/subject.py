@@ -1,6 +1,6 @@
 """The program under audit, met from outside: chosen bytes for its entropy, parts of its table.
 
-An audit examines an :class:`~syntf.anonymizer.Anonymizer`, or whatever stands in for one. It
+An audit examines an :class:`~syntf.pipeline.anonymizer.Anonymizer`, or whatever stands in for one. It
 relies on what is documented of it: a mechanism's ``weights(row)`` and ``sample(rows, source=…)``,
 where draw i takes the top bits of the i-th eight bytes of the source; and ``anonymize(texts)``.
 """
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from syntf.anonymizer import Anonymizer
-from syntf.errors import SyntfError
-from syntf.mechanism import ExponentialMechanism, Mechanism
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.rating import Rating
-from syntf.reference import Levels, Weights
+from syntf.core.errors import SyntfError
+from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.rating import Rating
+from syntf.mechanism.reference import Levels, Weights
+from syntf.pipeline.anonymizer import Anonymizer
 
 TOP, ALL = bytes([0] * 7 + [128]), bytes([255] * 8)
 """Bits of eight bytes: that which is half of the range, and all."""

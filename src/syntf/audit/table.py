@@ -7,12 +7,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.arithmetic import GRID, shown, shown_ratio
 from syntf.audit.finding import Finding
-from syntf.mechanism import ExponentialMechanism, Mechanism
-from syntf.parallel import Progress
-from syntf.reference import Weights
-from syntf.stages import Stages
+from syntf.core.exact import GRID, shown, shown_ratio
+from syntf.core.parallel import Progress
+from syntf.core.progress import Stages
+from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.reference import Weights
 
 ENTRIES = 1 << 25
 """A graded table up to here is gone through row by row; of a larger one, what matters is."""

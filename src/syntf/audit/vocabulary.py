@@ -2,10 +2,10 @@
 
 from hashlib import sha256
 
-from syntf.anonymizer import Anonymizer
 from syntf.audit.finding import Finding
 from syntf.audit.replay import unknown
 from syntf.audit.subject import Replayed
+from syntf.pipeline.anonymizer import Anonymizer
 
 
 def vocabulary(subject: Anonymizer) -> Finding:

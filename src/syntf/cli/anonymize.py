@@ -8,18 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from syntf import __version__, entropy, input_files, parallel, presets, readers, release
-from syntf.anonymizer import Anonymizer
+from syntf import __version__
 from syntf.cli import streams
 from syntf.cli.plan import Plan, shards
-from syntf.errors import SyntfError
-from syntf.guarantee import Guarantee
-from syntf.ledger import UNIT, Ledger, accountable
-from syntf.ledger_names import Charge
-from syntf.origin import TEXTS_DIGEST, read_terms
-from syntf.readers import Corpus
+from syntf.core import entropy, parallel
+from syntf.core.errors import SyntfError
+from syntf.inputs import corpus, paths
+from syntf.inputs.corpus import Corpus
+from syntf.ledger.ledger import UNIT, Ledger, accountable
+from syntf.ledger.names import Charge
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases import draft as drafts
 from syntf.report.portrait import portrait
-from syntf.settings import Settings
+from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def run(
     format: str,
     input_format: str | None,
     encoding: str,
-    bad_rows: readers.BadRows,
+    bad_rows: corpus.BadRows,
     ledger: Path | None,
     author: str | None,
     resume: bool,
@@ -65,13 +69,13 @@ def run(
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in kept:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    if id is None and release.NUMBER in kept:
+    if id is None and drafts.NUMBER in kept:
         raise SyntfError(
-            f"a column {release.NUMBER!r} numbers the rows: keep yours with --id {release.NUMBER}"
+            f"a column {drafts.NUMBER!r} numbers the rows: keep yours with --id {drafts.NUMBER}"
         )
     if resume and seed is not None:
         raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
-    release.check_target(out, force=force)
+    drafts.check_target(out, force=force)
     budget = _ledger(ledger, author)
     read = list(dict.fromkeys([*kept, *([author] if author else [])]))
     corpus = Corpus(inputs, text, read, encoding, input_format, bad_rows)
@@ -99,7 +103,7 @@ def run(
             corpus.peek()  # what cannot be read is told of before the long work
             texts = Texts(corpus)
             if settings.vocabulary is not None:
-                released = {input_files.digest(path) for path in corpus.paths}
+                released = {paths.digest(path) for path in corpus.paths}
         anonymizer = Anonymizer.build(
             settings, texts, source=source, released=released,
             device=None if device == "cpu" else device, stages=stages,
@@ -108,7 +112,7 @@ def run(
         guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=shuffle)
         key = _key(corpus, guarantee, text, [id or "", *kept], settings, budget, author)
         as_is = not shuffle and format == "npz"
-        with release.Draft(out, key=key, resume=resume, force=force, as_is=as_is) as draft:
+        with drafts.Draft(out, key=key, resume=resume, force=force, as_is=as_is) as draft:
             plan = Plan(corpus, draft.documents, kept, id, author)
             charge = None
             if budget is not None:
@@ -188,7 +192,7 @@ def _key(
 
     The ledger too: documents that were charged to none, or to another, are not charged to it.
     """
-    files = [input_files.stamps(path) for path in corpus.paths if corpus.repeatable]
+    files = [paths.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, text, list(kept),
         guarantee.as_dict(), settings.numbers, settings.idf, ledger and ledger.origin, author,

@@ -7,11 +7,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf import __version__
-from syntf.anonymizer import Anonymizer
 from syntf.audit import Finding, audit
 from syntf.cli import console
-from syntf.guarantee import Guarantee
-from syntf.settings import Settings
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import Guarantee
 
 MARKS = {"passed": "green", "weak": "yellow", "failed": "bold red"}
 

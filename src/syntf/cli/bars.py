@@ -15,7 +15,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from syntf.stages import Advance, Stages
+from syntf.core.progress import Advance, Stages
 
 
 class RateColumn(ProgressColumn):

@@ -7,13 +7,14 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import accounting, bounds, figures
-from syntf.accounting import Account
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.guarantee import Guarantee
-from syntf.settings import Settings
+from syntf.core.exact import shown
+from syntf.evaluation import bound_figures
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy import accounting, bounds
+from syntf.privacy.accounting import Account
+from syntf.privacy.guarantee import Guarantee
 
 
 def run(
@@ -123,12 +124,12 @@ def _record(
 def _draw(guarantee: Guarantee, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {
-        "loss-bounds": figures.loss_bounds(guarantee.epsilon, guarantee.loss_per_word.tight),
-        "necessary-epsilon": figures.necessary_epsilon(),
+        "loss-bounds": bound_figures.loss_bounds(guarantee.epsilon, guarantee.loss_per_word.tight),
+        "necessary-epsilon": bound_figures.necessary_epsilon(),
     }
     for name, figure in drawn.items():
         for suffix in (".png", ".svg"):
-            figures.save(figure, folder / f"{name}{suffix}")
+            bound_figures.save(figure, folder / f"{name}{suffix}")
 
 
 def _units(length: int, documents: int) -> tuple[str, str]:

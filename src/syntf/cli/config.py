@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from syntf.errors import SyntfError, suggestion
+from syntf.core.errors import SyntfError, suggestion
 
 NAME = "syntf.toml"
 PYPROJECT = "pyproject.toml"

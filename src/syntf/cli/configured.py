@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 
 USED = "syntf.config"
 """Where a context keeps the file and what was taken from it."""

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from syntf import readers
 from syntf.cli import console
-from syntf.coverage import coverage
-from syntf.preparation import reading
-from syntf.settings import Settings
+from syntf.inputs import corpus
+from syntf.pipeline.prepare import reading
+from syntf.pipeline.settings import Settings
+from syntf.vocabulary.coverage import coverage
 
 HEADING = "For the owner of the texts; not part of any release. Do not publish."
 
@@ -20,7 +20,7 @@ HEADING = "For the owner of the texts; not part of any release. Do not publish."
 def run(
     input: Path, text: str, settings: Settings, *, as_json: bool = False, quiet: bool = False
 ) -> None:
-    texts = readers.texts(readers.read(input), text)
+    texts = corpus.texts(corpus.read(input), text)
     with console.progress(quiet) as stages:
         analyzer, _, vocabulary = reading(settings, stages=stages)
     found = coverage(texts, analyzer, vocabulary.inputs)

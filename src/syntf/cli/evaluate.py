@@ -8,24 +8,25 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import readers
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
-from syntf.bounds import document_loss
 from syntf.cli import console
-from syntf.errors import SyntfError
-from syntf.evaluation import folder, linkage, scrubbing, tagging
-from syntf.evaluation.corpus import labelled
-from syntf.evaluation.experiment import SCRUBBING, Experiment
-from syntf.evaluation.judge import EVERY, Judge
-from syntf.evaluation.paper import MODELS, Cell
-from syntf.evaluation.reported import evaluated
-from syntf.evaluation.results import Result, Results, floor, gain, relative, strongest
-from syntf.evaluation.scenarios import scenarios
+from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
+from syntf.evaluation.attack import linkage, tagging
+from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.experiment import folder, scrubbing
+from syntf.evaluation.experiment.experiment import SCRUBBING, Experiment
+from syntf.evaluation.experiment.judge import EVERY, Judge
+from syntf.evaluation.experiment.labelled import labelled
+from syntf.evaluation.experiment.paper import MODELS, Cell
+from syntf.evaluation.experiment.reported import evaluated
+from syntf.evaluation.experiment.results import Result, Results, floor, gain, relative, strongest
+from syntf.inputs import corpus as corpora
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.bounds import document_loss
 from syntf.report.page import NAME as REPORT
 from syntf.report.page import page
 from syntf.report.portrait import portrait
-from syntf.settings import Settings
 
 HEADING = "For the owner of the texts: exact figures, no part of any release."
 METHODS = {"original": "original", "vectorised": "vectors", "scrubadub": "scrubbed",
@@ -64,7 +65,7 @@ def run(
     if scrub:
         scrubbing.version()  # is it there?
     corpus = labelled(
-        readers.read(input), text=text, label=label, author=author, split=split,
+        corpora.read(input), text=text, label=label, author=author, split=split,
         test_share=test_share,
     )  # fmt: skip
     suspects, lacking = scenarios(corpus, min_test=min_test) if author else ([], [])

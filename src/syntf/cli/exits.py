@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from syntf.errors import COMPLETE, Refused, SyntfError, TableError, printable
+from syntf.core.errors import COMPLETE, Refused, SyntfError, TableError, printable
 
 
 class Exit(IntEnum):

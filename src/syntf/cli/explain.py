@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import SyntfError
-from syntf.settings import Settings
+from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 
 
 def run(

@@ -8,19 +8,21 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import figures
-from syntf.anonymizer import Anonymizer
 from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, measure
-from syntf.evaluation import folder, frontier_plots, frontier_tables, linkage
-from syntf.evaluation.curves import QUICK, Grid, curves
-from syntf.evaluation.experiment import Experiment
-from syntf.evaluation.frontier import Frontier, Point, points
-from syntf.evaluation.judge import EVERY, Judge
-from syntf.evaluation.newsgroups import newsgroups
-from syntf.evaluation.scenarios import scenarios
-from syntf.preparation import reading
-from syntf.settings import Settings
+from syntf.evaluation import bound_figures
+from syntf.evaluation.attack import linkage
+from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.experiment import folder
+from syntf.evaluation.experiment.experiment import Experiment
+from syntf.evaluation.experiment.judge import EVERY, Judge
+from syntf.evaluation.experiment.newsgroups import newsgroups
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import reading
+from syntf.pipeline.settings import Settings
+from syntf.research import frontier_plots, frontier_tables
+from syntf.research.curves import QUICK, Grid, curves
+from syntf.research.frontier import Frontier, Point, points
 
 QUICK_RUNS = 2
 
@@ -77,7 +79,7 @@ def run(
         ("per-document", frontier_plots.per_document(found)),
     ):
         for suffix in (".png", ".svg"):
-            figures.save(figure, out / f"{name}{suffix}")
+            bound_figures.save(figure, out / f"{name}{suffix}")
     if as_json:
         console.emit({"runs": runs, **_record(found, attacks), "out": str(out)})
     elif not quiet:

@@ -10,7 +10,7 @@ import click
 
 from syntf.cli import config
 from syntf.cli.configured import configured
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 
 WIDTH = 88
 HEAD = (

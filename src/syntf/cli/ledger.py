@@ -6,8 +6,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf.cli import console
-from syntf.ledger import UNIT, Account, Ledger, rounded
-from syntf.ledger_file import Content
+from syntf.ledger.ledger import UNIT, Account, Ledger, rounded
+from syntf.ledger.store import Content
 
 SHOWN = 20
 """Runs that are listed for people: the last ones."""

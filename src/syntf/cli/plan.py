@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from syntf import readers, release
-from syntf.anonymizer import Anonymizer
-from syntf.composition import Documents, joined
-from syntf.counts import Counts, compact, stacked
-from syntf.ledger_names import Charge, Names
-from syntf.readers import Corpus
-from syntf.stages import Advance, Stages
+from syntf.core.counts import Counts, compact, stacked
+from syntf.core.progress import Advance, Stages
+from syntf.inputs import corpus
+from syntf.inputs.corpus import Corpus
+from syntf.ledger.names import Charge, Names
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.releases import draft
+from syntf.text.documents import Documents, joined
 
 TERMS = 1 << 24
 """Known terms of documents that wait to be drawn for, about."""
@@ -30,25 +31,25 @@ class Plan:
     def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
         """Their rows in batches, the same every time; a shard ends where a batch does."""
         skip = self.done
-        left = release.SHARD  # of the shard
+        left = draft.SHARD  # of the shard
         before = 0
         for batch in self.corpus:
             frame = batch[skip:]
             skip = max(0, skip - batch.height)
             while frame.height:
                 part, frame = frame[:left], frame[left:]
-                left = (left - part.height) or release.SHARD
+                left = (left - part.height) or draft.SHARD
                 yield part
             advance(self.corpus.done - before)
             before = self.corpus.done
 
     def texts(self, frame: pl.DataFrame) -> list[str]:
-        return readers.texts(frame, self.corpus.text or "text")
+        return corpus.texts(frame, self.corpus.text or "text")
 
     def names(self, frame: pl.DataFrame) -> Names:
         """Whom a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else readers.names(frame, self.id)
-        authors = None if self.author is None else readers.names(frame, self.author)
+        documents = self.texts(frame) if self.id is None else corpus.names(frame, self.id)
+        authors = None if self.author is None else corpus.names(frame, self.author)
         return Names(documents, authors, "text" if self.id is None else "id")
 
     def released(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -56,7 +57,7 @@ class Plan:
         # By name, as a selection would expand wildcards.
         columns = [frame[name] for name in self.kept]
         if self.id is None:
-            columns = [release.row_numbers(first, frame.height), *columns]
+            columns = [draft.row_numbers(first, frame.height), *columns]
         return pl.DataFrame(columns)
 
 
@@ -97,7 +98,7 @@ def shards(
             waiting.append(anonymizer.read(plan.texts(frame), stages=stages))
             kept.append(plan.released(frame, done))
             done += frame.height
-            if (done - plan.done) % release.SHARD == 0:
+            if (done - plan.done) % draft.SHARD == 0:
                 yield shard()
     if kept:
         yield shard()

@@ -7,12 +7,12 @@ from rich.markup import escape
 
 from syntf.cli import console
 from syntf.cli.verify import check_paths, read_vectors
-from syntf.errors import SyntfError
-from syntf.guarantee import Guarantee
+from syntf.core.errors import SyntfError
+from syntf.privacy.guarantee import Guarantee
 from syntf.report.contents import Evaluated
-from syntf.verdict import FAILED
-from syntf.verify import verify
-from syntf.verify_report import again
+from syntf.verification.report_page import again
+from syntf.verification.result import FAILED
+from syntf.verification.verify import verify
 
 
 def run(
@@ -44,7 +44,9 @@ def run(
 
 
 def _evaluated(folder: Path, guarantee: Guarantee) -> Evaluated:
-    from syntf.evaluation.paper import Cell  # scikit-learn and matplotlib, where they are needed
-    from syntf.evaluation.reported import evaluated
+    from syntf.evaluation.experiment.paper import (
+        Cell,  # scikit-learn and matplotlib, where they are needed
+    )
+    from syntf.evaluation.experiment.reported import evaluated
 
     return evaluated(folder, Cell(*(getattr(guarantee, name) for name in Cell._fields)))

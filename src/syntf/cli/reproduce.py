@@ -5,16 +5,17 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from syntf import figures
 from syntf.cli import console
 from syntf.cli.evaluate import choose_tagger, comparison, rows
-from syntf.evaluation import folder, grid, reproduction, scrubbing
-from syntf.evaluation.experiment import SCRUBBING, Experiment
-from syntf.evaluation.judge import IN_ORDERS, Judge
-from syntf.evaluation.newsgroups import newsgroups
-from syntf.evaluation.paper import LOSS, OPTIMUM
-from syntf.evaluation.scenarios import scenarios
-from syntf.settings import Settings
+from syntf.evaluation import bound_figures
+from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.experiment import folder, scrubbing
+from syntf.evaluation.experiment.experiment import SCRUBBING, Experiment
+from syntf.evaluation.experiment.judge import IN_ORDERS, Judge
+from syntf.evaluation.experiment.newsgroups import newsgroups
+from syntf.evaluation.experiment.paper import LOSS, OPTIMUM
+from syntf.pipeline.settings import Settings
+from syntf.research import grid, reproduction
 
 QUICK_RUNS = 2
 
@@ -55,7 +56,7 @@ def run(
     text = reproduction.markdown(corpus, suspects, found, tags.name)
     (out / "tables.md").write_text(text, encoding="utf-8")
     loss = found.loss(OPTIMUM)
-    bounds = {"bounds": figures.loss_bounds(OPTIMUM.epsilon, loss)}
+    bounds = {"bounds": bound_figures.loss_bounds(OPTIMUM.epsilon, loss)}
     folder.draw(out, found, OPTIMUM, bounds)
     if as_json:
         console.emit(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from rich.markup import escape
 
-from syntf import cache
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import SyntfError
-from syntf.ledger import Ledger
-from syntf.preparation import rated, reading
-from syntf.settings import Settings
-from syntf.stages import Stages
+from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
+from syntf.core.progress import Stages
+from syntf.ledger.ledger import Ledger
+from syntf.mechanism.build import cached_neighbours
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.settings import Settings
 
 try:
     from syntf.serve.app import create_app
@@ -82,7 +82,7 @@ def prepare(
         return service, None
     with stages("finding neighbours", len(vocabulary.inputs)) as advance:
         most = min(MOST, len(vocabulary.outputs))
-        return service, Playground(service, cache.neighbours(rating, most, advance))
+        return service, Playground(service, cached_neighbours(rating, most, advance))
 
 
 def _welcome(address: str, service: Service, config: Config, page: bool) -> None:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from syntf import spark
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import SyntfError
-from syntf.settings import Settings
+from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
+from syntf.pipeline.settings import Settings
 from syntf.spark import inputs as files
 from syntf.spark.folders import Written
 

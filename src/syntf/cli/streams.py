@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from syntf.stages import Stages, silent
+from syntf.core.progress import Stages, silent
 
 for stream in (sys.stdout, sys.stderr):
     if isinstance(stream, io.TextIOWrapper):

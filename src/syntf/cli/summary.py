@@ -5,14 +5,14 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from syntf.anonymizer import Anonymizer
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import printable
-from syntf.guarantee import Guarantee
-from syntf.ledger import rounded
-from syntf.ledger_file import Run
-from syntf.readers import Corpus
+from syntf.core.errors import printable
+from syntf.core.exact import shown
+from syntf.inputs.corpus import Corpus
+from syntf.ledger.ledger import rounded
+from syntf.ledger.store import Run
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.privacy.guarantee import Guarantee
 
 
 def show(

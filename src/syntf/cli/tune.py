@@ -10,22 +10,23 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import figures, readers
-from syntf.arithmetic import shown
 from syntf.cli import console
 from syntf.cli.evaluate import HEADING, choose_tagger, comparison, losses, measure
 from syntf.cli.evaluate import rows as results
-from syntf.errors import Refused, SyntfError
-from syntf.evaluation import csv_files, folder
-from syntf.evaluation.corpus import Labelled, labelled
-from syntf.evaluation.experiment import Experiment
-from syntf.evaluation.judge import EVERY, Judge
-from syntf.evaluation.newsgroups import newsgroups
-from syntf.evaluation.pareto import pareto
-from syntf.evaluation.scenarios import scenarios
-from syntf.evaluation.trials import Trial, Trials
-from syntf.evaluation.tuning import Candidate, Goal, Scores, finalists, longest, search
-from syntf.settings import Settings
+from syntf.core.errors import Refused, SyntfError
+from syntf.core.exact import shown
+from syntf.evaluation import bound_figures
+from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.experiment import csv_files, folder
+from syntf.evaluation.experiment.experiment import Experiment
+from syntf.evaluation.experiment.judge import EVERY, Judge
+from syntf.evaluation.experiment.labelled import Labelled, labelled
+from syntf.evaluation.experiment.newsgroups import newsgroups
+from syntf.evaluation.tuning.pareto import pareto
+from syntf.evaluation.tuning.search import Candidate, Goal, Scores, finalists, longest, search
+from syntf.evaluation.tuning.trials import Trial, Trials
+from syntf.inputs import corpus
+from syntf.pipeline.settings import Settings
 
 COSTS = (
     "These parameters were chosen by looking at the texts, which tells of them in a way that no "
@@ -90,7 +91,7 @@ def run(
             scores, trials.tried, rows, best, goal, scenario=trials.scenario, levels=trials.levels
         )
         for suffix in (".png", ".svg"):
-            figures.save(figure, out / f"pareto{suffix}")
+            bound_figures.save(figure, out / f"pareto{suffix}")
         if best is not None:
             tuned = replace(settings, **best._asdict())
             experiment = Experiment(corpus, judge, tuned, runs, EVERY, stages=stages)
@@ -160,11 +161,11 @@ def _texts(
     if stand_in == "example":
         columns = {"text": "text", "label": "topic", "author": "author", "split": None}
         with as_file(files("syntf").joinpath("data", "example.csv")) as path:
-            frame = readers.read(path)
+            frame = corpus.read(path)
     elif columns["label"] is None:
         raise SyntfError("name a column with --label: what an analyst wants to tell of texts")
     else:
-        frame = readers.read(input if stand_in is None else Path(stand_in))
+        frame = corpus.read(input if stand_in is None else Path(stand_in))
     return labelled(frame, **columns, test_share=test_share)  # type: ignore[arg-type]
 
 

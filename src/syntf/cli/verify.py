@@ -8,14 +8,14 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from syntf import vector_objects
-from syntf.arithmetic import shown
 from syntf.cli import console
-from syntf.errors import SyntfError
-from syntf.guarantee import CHECKSUM
-from syntf.vectors import WordVectors
-from syntf.verdict import FAILED, OK, SKIPPED, WORD, Report
-from syntf.verify import verify
+from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
+from syntf.privacy.guarantee import CHECKSUM
+from syntf.vectors import adapters
+from syntf.vectors.word_vectors import WordVectors
+from syntf.verification.result import FAILED, OK, SKIPPED, WORD, Report
+from syntf.verification.verify import verify
 
 STYLES = {OK: "green", FAILED: "bold red", SKIPPED: "yellow"}
 
@@ -42,13 +42,13 @@ def check_paths(folder: Path, vectors: Path | None) -> None:
 
 
 def is_model(vectors: Path) -> bool:
-    return str(vectors).startswith(vector_objects.SPACY)
+    return str(vectors).startswith(adapters.SPACY)
 
 
 def read_vectors(vectors: Path, stages: Any) -> WordVectors:
     """From the file itself, whatever is remembered of it."""
     if is_model(vectors):
-        return vector_objects.from_model(str(vectors).removeprefix(vector_objects.SPACY))
+        return adapters.from_model(str(vectors).removeprefix(adapters.SPACY))
     return WordVectors.read(vectors, stages)
 
 

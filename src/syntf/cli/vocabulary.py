@@ -7,10 +7,13 @@ from typing import Any
 
 from rich.markup import escape
 
-from syntf import __version__, input_files, readers
+from syntf import __version__
 from syntf.cli import console
-from syntf.errors import SyntfError, printable
-from syntf.origin import (
+from syntf.core.errors import SyntfError, printable
+from syntf.inputs import corpus, paths
+from syntf.pipeline.prepare import reading
+from syntf.pipeline.settings import Settings
+from syntf.vocabulary.header import (
     FIRST,
     MORPHOLOGY,
     PROVENANCE,
@@ -20,9 +23,7 @@ from syntf.origin import (
     read_terms,
     texts_digest,
 )
-from syntf.preparation import reading
-from syntf.settings import Settings
-from syntf.vocabulary import as_lines, terms_digest
+from syntf.vocabulary.vocabulary import as_lines, terms_digest
 
 
 def build(
@@ -36,14 +37,14 @@ def build(
     quiet: bool = False,
 ) -> None:
     check_target(out, force=force)
-    texts = readers.texts(readers.read(reference), text)
+    texts = corpus.texts(corpus.read(reference), text)
     with console.progress(quiet) as stages:
         _, vectors, vocabulary = reading(settings, texts, stages=stages)
     origin = Origin(
         [
             ("syntf", __version__),
             ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
-            (SOURCE_DIGEST, input_files.digest(reference)),
+            (SOURCE_DIGEST, paths.digest(reference)),
             (TEXTS_DIGEST, texts_digest(texts)),
             ("documents", str(len(texts))),
             (MORPHOLOGY, settings.morphology),

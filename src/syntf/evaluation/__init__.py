@@ -1,5 +1,5 @@
 """Measures what a release keeps for an analyst and what it leaves to an attacker."""
 
-from syntf.evaluation.writeprints import WritePrintsLimited
+from syntf.evaluation.attack.writeprints import WritePrintsLimited
 
 __all__ = ["WritePrintsLimited"]

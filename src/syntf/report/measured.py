@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntf.arithmetic import shown
+from syntf.core.exact import shown
 from syntf.report import svg
 from syntf.report.contents import Compared, Evaluated, Link, Scenario
 from syntf.report.markup import Markup, element, score, section, table

@@ -1,6 +1,6 @@
 """What was done to the texts, where everything comes from, and what stands outside."""
 
-from syntf.guarantee import Guarantee
+from syntf.privacy.guarantee import Guarantee
 from syntf.report.contents import Released
 from syntf.report.markup import Markup, element, section, table
 

@@ -4,8 +4,8 @@ Nothing else enters, so whoever has a release can make its report again, byte fo
 evaluation adds more, and it is never part of a release.
 """
 
-from syntf.arithmetic import shown
-from syntf.guarantee import Guarantee
+from syntf.core.exact import shown
+from syntf.privacy.guarantee import Guarantee
 from syntf.report.contents import Evaluated, Released
 from syntf.report.markup import Markup, element
 from syntf.report.measured import measured

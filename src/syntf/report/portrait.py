@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from syntf.accounting import at_once
-from syntf.mechanism import Mechanism
-from syntf.neighbourhood import NeighbourhoodMechanism
-from syntf.vocabulary import Vocabulary
+from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.privacy.accounting import at_once
+from syntf.vocabulary.vocabulary import Vocabulary
 
 DELTA = 1e-6
 """The δ that an ε is given at, beside the loss."""
@@ -52,7 +52,7 @@ class Portrait:
     """All that a report says of a table. Fractions of its integers, so the same everywhere.
 
     `near` is how many words count as near. `epsilons` are those of a document and of an author
-    of fifty at δ = 1e-6 (:func:`syntf.accounting.at_once`).
+    of fifty at δ = 1e-6 (:func:`syntf.privacy.accounting.at_once`).
     """
 
     near: int
@@ -65,7 +65,7 @@ class Portrait:
 def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Portrait:
     """Look at the rows of the outputs whose vectors stand first: frequent words, as in a file.
 
-    >>> from syntf.vectors import WordVectors
+    >>> from syntf.vectors.word_vectors import WordVectors
     >>> vectors = WordVectors.quantize(["cat", "dog", "car"], np.eye(3))
     >>> words = Vocabulary.given(["cat", "dog", "car"], vectors)
     >>> mechanism = NeighbourhoodMechanism([[1], [0], [1]], outputs=3, epsilon=4.0)

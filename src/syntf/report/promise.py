@@ -3,9 +3,9 @@
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from syntf import bounds
-from syntf.arithmetic import EXACT, shown, shown_ratio
-from syntf.guarantee import Guarantee
+from syntf.core.exact import EXACT, shown, shown_ratio
+from syntf.privacy import bounds
+from syntf.privacy.guarantee import Guarantee
 from syntf.report import svg
 from syntf.report.contents import Released
 from syntf.report.markup import Markup, element, percent, section, table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from syntf.guarantee import Guarantee
+from syntf.privacy.guarantee import Guarantee
 from syntf.report import svg
 from syntf.report.contents import Released
 from syntf.report.markup import Markup, element, percent, section

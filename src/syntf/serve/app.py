@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from syntf import __version__
-from syntf.errors import BudgetError, SyntfError
+from syntf.core.errors import BudgetError, SyntfError
 from syntf.serve import schemas
 from syntf.serve.config import Config
 from syntf.serve.guard import Guard

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names under which a browser on this machine reaches it."""
@@ -33,7 +33,7 @@ class Config:
     >>> Config(host="0.0.0.0")
     Traceback (most recent call last):
     ...
-    syntf.errors.SyntfError: 0.0.0.0 can be reached from other machines, so a token is needed: \
+    syntf.core.errors.SyntfError: 0.0.0.0 can be reached from other machines, so a token is needed: \
 set SYNTF_TOKEN, or give --token-file
     """
 

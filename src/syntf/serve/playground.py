@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf import bounds, entropy
-from syntf.analysis import Analyzer
-from syntf.arithmetic import log_up
-from syntf.composition import Documents, draw_terms
-from syntf.errors import SyntfError
-from syntf.nearest import Neighbours
-from syntf.neighbourhood import NeighbourhoodMechanism
+from syntf.core import entropy
+from syntf.core.errors import SyntfError
+from syntf.core.exact import log_up
+from syntf.mechanism.nearest import Neighbours
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.pipeline.settings import Settings
+from syntf.privacy import bounds
 from syntf.serve.service import Service
-from syntf.settings import Settings
+from syntf.text.documents import Documents, draw_terms
+from syntf.text.tokenizer import Analyzer
 
 MOST = 10
 """The largest k that can be tried."""

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf import entropy
-from syntf.anonymizer import Anonymizer
-from syntf.composition import Documents
-from syntf.errors import SyntfError
-from syntf.ledger import Ledger, accountable
-from syntf.ledger_file import Run
-from syntf.ledger_names import Names
-from syntf.vocabulary import Remembered, first_known
+from syntf.core import entropy
+from syntf.core.errors import SyntfError
+from syntf.ledger.ledger import Ledger, accountable
+from syntf.ledger.names import Names
+from syntf.ledger.store import Run
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.text.documents import Documents
+from syntf.text.tokenizer import Remembered, first_known
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from syntf import parallel
-from syntf.anonymizer import Anonymizer
+from syntf.core import parallel
+from syntf.pipeline.anonymizer import Anonymizer
 from syntf.spark.rows import NAME, TEXT, kept
 from syntf.spark.streams import Dealt, shares
 
@@ -30,7 +30,7 @@ _SPARSE = 0  # the type that Spark ML's vectors have in their struct
 class Drawing:
     """Draws for the rows of Arrow batches: what ``DataFrame.mapInArrow`` calls in every task.
 
-    table : an :class:`~syntf.anonymizer.Anonymizer`, which each worker process reads once.
+    table : an :class:`~syntf.pipeline.anonymizer.Anonymizer`, which each worker process reads once.
     key : that of the run (:mod:`syntf.spark.streams`).
     keep : what the columns that are released beside the counts are called.
     """

@@ -12,16 +12,16 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from syntf.anonymizer import Anonymizer
-from syntf.errors import SyntfError
-from syntf.guarantee import Guarantee
-from syntf.readme import readme
+from syntf.core.errors import SyntfError
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases.readme import readme
 from syntf.report.contents import Released
 from syntf.report.page import NAME as REPORT
 from syntf.report.page import page
 from syntf.report.portrait import portrait
 from syntf.spark.batches import COUNTS, TERMS
-from syntf.vocabulary import as_lines
+from syntf.vocabulary.vocabulary import as_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

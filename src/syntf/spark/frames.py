@@ -5,15 +5,16 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
-from syntf import entropy, presets
-from syntf.anonymizer import Anonymizer
-from syntf.errors import SyntfError
-from syntf.guarantee import Guarantee
-from syntf.origin import SOURCE_DIGEST, TEXTS_DIGEST, read_terms
-from syntf.settings import Settings
+from syntf.core import entropy
+from syntf.core.errors import SyntfError
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import Guarantee
 from syntf.spark import folders, rows
 from syntf.spark.batches import COUNTS, TERMS, Drawing, Output
 from syntf.spark.streams import KEY
+from syntf.vocabulary.header import SOURCE_DIGEST, TEXTS_DIGEST, read_terms
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -88,7 +89,7 @@ def anonymize(
     output : {'vector', 'arrays'}, default='vector'
         Counts as a sparse vector of Spark ML, or as arrays of terms and of counts.
     settings : Settings, optional
-        All parameters; or else those of :class:`~syntf.transformer.SynTF`, by name.
+        All parameters; or else those of :class:`~syntf.sklearn.SynTF`, by name.
 
     Returns
     -------

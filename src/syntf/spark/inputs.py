@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ look at the same frame anew and could cut the files differently.
 
 from typing import TYPE_CHECKING, Any
 
-from syntf.errors import SyntfError, suggestion
+from syntf.core.errors import SyntfError, suggestion
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

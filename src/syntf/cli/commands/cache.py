@@ -14,13 +14,13 @@ def command() -> None:
 @as_json
 def path(as_json: bool) -> None:
     """Show where they are kept."""
-    from syntf import cache
     from syntf.cli import console
+    from syntf.core import cache_store
 
     if as_json:
-        console.emit({"path": str(cache.folder())})
+        console.emit({"path": str(cache_store.folder())})
     else:
-        click.echo(cache.folder())
+        click.echo(cache_store.folder())
 
 
 @command.command()
@@ -28,10 +28,10 @@ def path(as_json: bool) -> None:
 @quiet
 def clear(as_json: bool, quiet: bool) -> None:
     """Forget all of them; they are made again when needed."""
-    from syntf import cache
     from syntf.cli import console
+    from syntf.core import cache_store
 
-    forgotten = cache.clear()
+    forgotten = cache_store.clear()
     if as_json:
         console.emit({"forgotten": forgotten})
     elif not quiet:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from syntf.cli.options import FILE, quiet
-from syntf.errors import SyntfError
+from syntf.core.errors import SyntfError
 
 
 @click.command(

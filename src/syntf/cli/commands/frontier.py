@@ -33,8 +33,8 @@ def command(out: Path, **options: Any) -> None:
     Example:
       syntf frontier --out frontier --quick
     """
-    from syntf import presets
     from syntf.cli import frontier
+    from syntf.pipeline import presets
 
     frontier.run(
         out,

@@ -1,0 +1,1 @@
+"""Foundations: errors, exact numbers, random bits, counts, threads, files that appear atomically."""

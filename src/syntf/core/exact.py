@@ -1,0 +1,106 @@
+"""Exact numbers under the mechanism: a grid, an exponential in integers, a logarithm rounded up.
+
+Everything here is integer or correctly rounded decimal arithmetic, so it gives
+the same bits on every machine.
+"""
+
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from math import inf, isfinite, nextafter
+from numbers import Real
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.core.errors import SyntfError
+
+GRID = 65535
+"""Ratings are multiples of 1/GRID, held as the integers 0 … GRID (their *level*)."""
+
+EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+"""Decimals of 60 digits: logarithms and exponentials are right to the last one."""
+
+_FIXED = 160  # binary places of the factors that make up the exponential
+
+
+def positive(name: str, value: object) -> float:
+    """`value` as a float, refused unless it is a finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise SyntfError(f"{name} must be a number above 0, not {value!r}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number) or number <= 0:
+        raise SyntfError(f"{name} must be finite and above 0, not {value!r}")
+    return number
+
+
+def fraction(name: str, value: object) -> float:
+    """`value` as a float, refused unless it is a number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise SyntfError(f"{name} must be a number in [0, 1], not {value!r}")
+    return float(value)
+
+
+def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
+    """The weights by level below the best: ``2**bits * exp(-epsilon/2 * d/GRID)``, at least 1.
+
+    ``table[GRID - d]`` is that of d levels below.
+
+    Rounded to the nearest integer from 160-bit fixed-point factors: with d = 256 i + j, the
+    exponential is the product of one of 256 coarse and one of 256 fine factors, each a
+    correctly rounded 60-digit exponential.
+    """
+    step = EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
+    one = Decimal(1 << _FIXED)
+
+    def factors(stride: int) -> list[int]:
+        powers = (EXACT.exp(EXACT.multiply(step, Decimal(stride * k))) for k in range(256))
+        return [int(EXACT.to_integral_value(EXACT.multiply(power, one))) for power in powers]
+
+    coarse, fine = factors(256), factors(1)
+    shift = 2 * _FIXED - bits
+    half = 1 << (shift - 1)
+    falling = [max(1, (c * f + half) >> shift) for c in coarse for f in fine]
+    return np.array(falling[::-1], dtype=np.int64)
+
+
+def log_up(ratio: Fraction) -> float:
+    """The natural logarithm of an exact fraction, never rounded below the truth."""
+    difference = EXACT.subtract(
+        EXACT.ln(Decimal(ratio.numerator)), EXACT.ln(Decimal(ratio.denominator))
+    )
+    bound = EXACT.add(difference, Decimal("1e-50"))  # above the error of the two logarithms
+    return float_up(bound) if ratio != 1 else 0.0
+
+
+def times_up(value: float, count: int) -> float:
+    """`count` times `value`, never rounded below the truth."""
+    return float_up(EXACT.multiply(Decimal(value), Decimal(int(count))))
+
+
+def shown(value: float, places: int) -> str:
+    """A loss for people to read: `places` decimals, rounded up.
+
+    >>> shown(3842.444, 2), shown(25.61, 2)
+    ('3,842.45', '25.61')
+    """
+    unit = Decimal(1).scaleb(-places)
+    return f"{Decimal(repr(float(value))).quantize(unit, ROUND_CEILING, EXACT):,f}"
+
+
+def shown_ratio(ratio: Fraction) -> str:
+    """A factor for people to read: four digits, rounded up.
+
+    >>> shown_ratio(Fraction(7, 2)), shown_ratio(Fraction(10**11, 3))
+    ('3.5', '33,340,000,000')
+    """
+    rounding = Context(prec=4, rounding=ROUND_CEILING)
+    return f"{rounding.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)):,f}"
+
+
+def float_up(value: Decimal) -> float:
+    """The least float that is not below a decimal."""
+    result = float(value)
+    return result if Decimal(result) >= value else nextafter(result, inf)

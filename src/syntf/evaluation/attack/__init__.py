@@ -1,0 +1,1 @@
+"""Attackers, their features, and how well a text is linked to its release."""

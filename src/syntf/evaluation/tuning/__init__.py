@@ -1,0 +1,1 @@
+"""Search for the settings that reach a goal at the least loss."""

@@ -1,0 +1,1 @@
+"""A budget over all releases that refuses to be overspent."""

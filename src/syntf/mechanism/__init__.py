@@ -1,0 +1,1 @@
+"""The mechanisms: integer tables, the loss measured on them, and the exact samplers."""

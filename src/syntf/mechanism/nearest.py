@@ -1,0 +1,50 @@
+"""The outputs nearest to each input, by the levels of a rating."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.core.errors import SyntfError
+from syntf.core.parallel import Progress, in_parallel
+from syntf.mechanism.rating import Rating
+
+Neighbours = NDArray[np.int32]
+"""Output indices, one row an input, the nearest first."""
+
+SCHEME = "nearest/1"
+"""Names the order: a change in any neighbour it gives must change this name."""
+
+
+def nearest(
+    rating: Rating, count: int, progress: Progress | None = None, device: str | None = None
+) -> Neighbours:
+    """The `count` outputs of highest level for each input; of equals, those that come first.
+
+    One pass over a block for each neighbour: for a few of them, finding the levels takes
+    longer. `progress` hears of inputs done; `device` is as for a mechanism.
+
+    >>> from syntf.mechanism.rating import ArrayRating
+    >>> nearest(ArrayRating([[0.1, 0.9, 0.4, 0.9], [0.0, 0.0, 0.0, 0.2]]), 3).tolist()
+    [[1, 3, 2], [3, 0, 1]]
+    """
+    inputs, outputs = rating.shape
+    if not 1 <= count <= outputs:
+        raise SyntfError(
+            f"neighbours must be at least 1 and at most the number of outputs, {outputs}; "
+            f"got {count}"
+        )
+    if device is not None:
+        from syntf.mechanism import gpu
+
+        return gpu.neighbours(rating, count, device, progress)
+    found = np.empty((inputs, count), dtype=np.int32)
+
+    def work(block: slice) -> None:
+        rows = np.arange(block.start, block.stop)
+        levels = rating.levels(rows).astype(np.int32)
+        for place in range(count):
+            best = levels.argmax(axis=1)  # the first of equals
+            found[rows, place] = best
+            levels[rows - block.start, best] = -1
+
+    in_parallel(work, inputs, outputs, progress)
+    return found

@@ -1,0 +1,1 @@
+"""Settings, what they prepare, and the anonymizer that turns texts into counts."""

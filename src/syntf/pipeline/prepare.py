@@ -1,0 +1,99 @@
+"""From settings to what reads a text and rates its words: all that comes before a mechanism."""
+
+from collections.abc import Iterable, Set
+from os import PathLike
+from typing import Any
+
+from syntf.core.progress import Stages, silent
+from syntf.mechanism.rating import WordRating
+from syntf.pipeline.settings import Settings
+from syntf.text.spacy_analyzer import PREFIX, SpacyAnalyzer
+from syntf.text.tokenizer import Analysis, Analyzer
+from syntf.vectors import adapters
+from syntf.vectors.cached import read_cached
+from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary.fit import document_counts
+from syntf.vocabulary.topicality import names
+from syntf.vocabulary.vocabulary import Vocabulary
+
+
+def reading(
+    settings: Settings,
+    texts: Iterable[str] = (),
+    released: Set[str] = frozenset(),
+    stages: Stages = silent,
+) -> tuple[Analysis[Any], WordVectors, Vocabulary]:
+    """What reads a text under these settings: all that comes before a mechanism."""
+    analyzer = _analyzer(settings)
+    vectors = _vectors(settings, stages)
+    vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
+    if settings.synsets:
+        vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
+    if settings.neighbours is not None:
+        vocabulary = vocabulary.with_every_input(vectors)
+    return analyzer, vectors, vocabulary
+
+
+def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
+    """How well words stand for each other: the same for every ε, loss, length and k."""
+    return WordRating(
+        vocabulary.inputs,
+        vectors.at(vocabulary.input_rows),
+        vocabulary.outputs,
+        vectors.at(vocabulary.output_rows),
+        spelling=settings.spelling,
+    )
+
+
+def _analyzer(settings: Settings) -> Analysis[Any]:
+    if settings.analyzer == Analyzer.name:
+        return _fast(settings)
+    return SpacyAnalyzer(
+        settings.analyzer.removeprefix(PREFIX),
+        settings.morphology,
+        stop_words=settings.stop_words,
+        numbers=settings.numbers,
+    )
+
+
+def _fast(settings: Settings) -> Analyzer:
+    return Analyzer(settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers)
+
+
+def _vectors(settings: Settings, stages: Stages) -> WordVectors:
+    given = settings.vectors
+    if given is None:
+        return WordVectors.embedded()
+    if isinstance(given, WordVectors):
+        return given
+    if not isinstance(given, str | PathLike):
+        return adapters.from_object(given)
+    name = str(given)
+    if name.startswith(adapters.SPACY):
+        return adapters.from_model(name.removeprefix(adapters.SPACY))
+    return read_cached(name, stages)
+
+
+def _vocabulary(
+    settings: Settings,
+    texts: Iterable[str],
+    analyzer: Analysis[Any],
+    vectors: WordVectors,
+    released: Set[str],
+) -> Vocabulary:
+    if settings.fit_vocabulary:
+        return Vocabulary.of_counts(
+            *document_counts(texts, analyzer, vectors), vectors,
+            min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
+            only=names if settings.weights == "topical" else None,
+        )  # fmt: skip
+    if settings.vocabulary is None:
+        made = Vocabulary.default(vectors)
+    elif isinstance(settings.vocabulary, str | PathLike):
+        made = Vocabulary.read(
+            settings.vocabulary, vectors,
+            morphology=settings.morphology, released=released, texts=texts,
+        )  # fmt: skip
+    else:
+        made = Vocabulary.given(settings.vocabulary, vectors)
+    return made.most_frequent(settings.max_size)

@@ -1,0 +1,115 @@
+"""The paper's bounds on privacy loss and on utility, as formulas of the parameters.
+
+They say what to expect before a table exists. What a release promises is the *tight*
+loss, measured on its table (:class:`syntf.mechanism.exponential.ExponentialMechanism`).
+"""
+
+from math import exp, inf, log
+
+from syntf.core.errors import SyntfError
+from syntf.core.exact import positive, times_up
+
+
+def standard_loss(epsilon: float) -> float:
+    """McSherry and Talwar's bound on the loss of one word: ε itself."""
+    return positive("epsilon", epsilon)
+
+
+def improved_loss(
+    epsilon: float, size: int, *, spread: float = 1.0, sensitivity: float = 1.0
+) -> float:
+    """ε + ln η, with η = (e^(−ε/2) + L − 1) / (e^(ε/2) + L − 1) and L = `size` outputs.
+
+    Condition: any two inputs are adjacent, and for each input the ratings of all
+    outputs lie within `spread` ≤ `sensitivity` of each other. A symmetric rating meets
+    it, and so does any rating in [0, 1] with the sensitivity taken as 1, as here. Where
+    the spread is larger the bound may exceed ε or be wrong for it, and is refused.
+
+    >>> round(improved_loss(47.5, 2), 2), round(improved_loss(47.5, 30000), 2)
+    (23.75, 34.06)
+    """
+    epsilon = positive("epsilon", epsilon)
+    if size < 1:
+        raise SyntfError(f"size must be at least 1, not {size}")
+    if not 0 <= spread <= sensitivity:
+        raise SyntfError(
+            f"the improved bound needs a spread of ratings over outputs ({spread}) "
+            f"no larger than the sensitivity ({sensitivity})"
+        )
+    if size == 1:
+        return 0.0
+    half, rest = epsilon / 2, size - 1
+    return half + log(exp(-half) + rest) - log(1 + rest * exp(-half))
+
+
+def document_loss(loss: float, length: int) -> float:
+    """The loss of a document of `length` words, rounded up."""
+    return times_up(loss, length)
+
+
+def author_loss(loss: float, length: int, documents: int) -> float:
+    """The loss of an author who wrote `documents` documents, rounded up (group privacy)."""
+    return times_up(loss, length * documents)
+
+
+def utility_bounds(
+    epsilon: float,
+    good: int,
+    bad: int,
+    *,
+    gap: float,
+    spread: float = 1.0,
+    sensitivity: float = 1.0,
+) -> tuple[float, float]:
+    """Lower and upper bound on the chance that the mechanism returns a good output.
+
+    `good` outputs are rated τ or better and `bad` ones below it; `gap` is τ minus the best
+    rating below it, `spread` the best minus the worst rating.
+
+    >>> low, high = utility_bounds(20.0, 5, 9995, gap=0.4)
+    >>> round(low, 3), round(high, 3)
+    (0.027, 0.917)
+    """
+    epsilon = positive("epsilon", epsilon)
+    ratio = _ratio(good, bad)
+    unit = epsilon / (2 * positive("sensitivity", sensitivity))
+    return 1 / (1 + exp(-unit * gap) * ratio), 1 / (1 + exp(-unit * spread) * ratio)
+
+
+def necessary_epsilon(
+    probability: float, good: int, bad: int, *, spread: float = 1.0, sensitivity: float = 1.0
+) -> float:
+    """The ε below which a good output cannot have this probability; 0 if there is none.
+
+    >>> round(necessary_epsilon(0.5, 1, 9999), 2)
+    18.42
+    """
+    return _epsilon(probability, good, bad, spread, sensitivity)
+
+
+def sufficient_epsilon(
+    probability: float, good: int, bad: int, *, gap: float, sensitivity: float = 1.0
+) -> float:
+    """The ε from which on a good output has at least this probability.
+
+    >>> round(sufficient_epsilon(0.5, 1, 9999, gap=0.5), 2)
+    36.84
+    """
+    return _epsilon(probability, good, bad, gap, sensitivity)
+
+
+def _epsilon(probability: float, good: int, bad: int, scale: float, sensitivity: float) -> float:
+    if not 0 <= probability <= 1:
+        raise SyntfError(f"probability must lie in [0, 1], not {probability}")
+    odds = inf if probability == 1 else probability / (1 - probability)
+    needed = odds * _ratio(good, bad) if bad else 0.0
+    if needed <= 1:
+        return 0.0
+    factor = 2 * positive("sensitivity", sensitivity) / positive("the difference of ratings", scale)
+    return factor * log(needed)
+
+
+def _ratio(good: int, bad: int) -> float:
+    if good < 1 or bad < 0:
+        raise SyntfError(f"at least one good output and no fewer than 0 bad; got {good} and {bad}")
+    return bad / good

@@ -1,0 +1,1 @@
+"""Write a release: the job, its draft, its shards, and its files."""

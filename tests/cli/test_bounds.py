@@ -1,0 +1,118 @@
+import json
+import re
+from functools import partial
+
+import pytest
+
+from syntf.core.exact import shown
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.presets import settings
+from syntf.privacy import bounds
+from syntf.privacy.accounting import accounts
+
+TERMS = "cat dog car train music house river bread football winter school doctor".split()
+
+
+@pytest.fixture
+def syntf(call, monkeypatch, tmp_path):
+    """Runs `syntf bounds` over a few terms; gives its exit code, output and errors."""
+    (tmp_path / "terms.txt").write_text("\n".join(TERMS) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return partial(call, "bounds", "--vocabulary", "terms.txt")
+
+
+def built(**chosen):
+    return Anonymizer.build(settings(vocabulary=TERMS, **chosen)).mechanism
+
+
+def test_delta_adds_a_table_and_changes_nothing_else(syntf):
+    options = ["--preset", "paper", "--epsilon", 4, "--length", 90, "--documents", 4]
+    code, without, _ = syntf(*options)
+    again, out, err = syntf(*options, "--delta", 1e-6)
+    assert (code, again, err) == (0, 0, "")
+    assert out.startswith(without + "\n")
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_what_is_smaller_comes_after_n_times_the_loss(syntf):
+    options = ["--neighbours", 1, "--loss", 3, "--length", 90, "--documents", 4]
+    _, out, _ = syntf(*options, "--delta", 1e-5)
+    table = out.split("\n\n")[1].splitlines()
+    found = accounts(built(neighbours=1, loss=3.0), [90, 360], 1e-5)
+    assert table[0].split() == "ε at δ = 1e-05 document of 90 author of 4 documents".split()
+    assert len(table) == 1 + len(found)
+    for line, account in zip(table[1:], found, strict=True):
+        name = "n·ℓ, at δ = 0" if account.method == "n·ℓ" else account.method
+        numbers = [shown(each.epsilon, 2) for each in account.epsilons]
+        assert line.split() == [*name.split(), *numbers]
+    assert float(table[-1].split()[-1]) < float(table[1].split()[-1].replace(",", ""))
+
+
+def test_graded_rows_are_shown_too(syntf):
+    options = ["--preset", "paper", "--epsilon", 2, "--length", 90]
+    _, out, _ = syntf(*options, "--delta", 1e-6)
+    assert "--device" not in out
+    assert re.search(r"^Rényi, all pairs of rows +[\d.,]+ +[\d.,]+ *$", out, re.MULTILINE)
+
+
+def test_it_says_if_nothing_is_smaller(syntf):
+    options = ["--preset", "paper", "--epsilon", 80, "--length", 5, "--documents", 2]
+    _, out, _ = syntf(*options, "--delta", 1e-9)
+    table = out.split("\n\n")[1].splitlines()
+    assert len(table) == 3
+    loss = built(preset="paper", epsilon=80.0).loss
+    assert table[1].split() == [*"n·ℓ, at δ = 0".split(), shown(5 * loss, 2), shown(10 * loss, 2)]
+    assert table[2] == "Nothing smaller than n·ℓ is known for these rows."
+
+
+def test_it_says_what_compares_more_rows(syntf, monkeypatch):
+    monkeypatch.setattr("syntf.privacy.accounting.AFFORDABLE", 10)
+    options = ["--preset", "paper", "--epsilon", 2]
+    _, out, _ = syntf(*options, "--delta", 1e-6)
+    assert out.endswith("All pairs of 13 rows are compared with --device cuda only.\n")
+    assert "all pairs of rows" not in out
+
+
+@pytest.mark.parametrize("delta", [1e-6, None])
+def test_json_has_it_all(syntf, delta):
+    options = ["--preset", "paper", "--epsilon", 4, "--length", 90, "--documents", 4, "--json"]
+    code, out, err = syntf(*options, *(["--delta", delta] if delta else ["--figures", "drawn"]))
+    assert (code, err) == (0, "")
+    record = json.loads(out)
+    mechanism = built(preset="paper", epsilon=4.0)
+    assert (record["epsilon"], record["vocabulary_size"], record["length"]) == (4.0, 12, 90)
+    assert record["loss_per_word"]["tight"] == mechanism.loss
+    assert record["loss_per_document"] == bounds.document_loss(mechanism.loss, 90)
+    assert record["loss_per_author"] == bounds.author_loss(mechanism.loss, 90, 4)
+    assert record["document_bounds"]["standard"] == bounds.document_loss(4.0, 90)
+    assert record["author_bounds"]["standard"] == bounds.author_loss(4.0, 90, 4)
+    if delta is None:
+        assert "accounting" not in record
+        return
+    assert record["delta"] == delta
+    wanted = accounts(mechanism, [90, 360], delta)
+    assert record["accounting"] == [
+        {"method": account.method}
+        | {
+            unit: {"epsilon": each.epsilon, "order": each.order}
+            for unit, each in zip(("document", "author"), account.epsilons, strict=True)
+        }
+        for account in wanted
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--delta", "0"], "0.0 is not in the range 0<x<1"),
+        (["--delta", "1"], "1.0 is not in the range 0<x<1"),
+        (["--delta", "nan"], "delta must be a number in [0, 1], not nan"),
+        (["--delta", "much"], "'much' is not a valid float"),
+        (["--device", "tpu"], "'tpu' is not one of 'cpu', 'cuda'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(syntf, options, message):
+    code, out, err = syntf(*options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1

@@ -1,0 +1,118 @@
+"""Who anonymises ten texts waits for imports: a run loads what it uses and no more."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+RUN = """
+import json, sys
+from syntf.cli.app import main
+try:
+    main()
+finally:
+    print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory, python):
+    """The modules that a run loads when the cache knows its neighbours."""
+    place = tmp_path_factory.mktemp("start")
+    (place / "terms.txt").write_text("cat\ndog\ncar\ntrain\n")
+    (place / "texts.csv").write_text("text,topic\nMy cats chase dogs.,a\nThe train is late.,b\n")
+    command = ["anonymize", "texts.csv", "--vocabulary", "terms.txt", "--keep", "topic", "--force",
+               "--quiet", "--out", "out"]  # fmt: skip
+    for _ in range(2):
+        done = subprocess.run(
+            [python, "-c", RUN, *command], cwd=place, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "sklearn",
+        "matplotlib",
+        "mailbox",
+        "syntf.inputs.mbox",
+        "syntf.evaluation",
+        "syntf.sklearn",
+        "syntf.audit",
+        "syntf.serve",
+        "rich",
+        "spacy",
+        "lemminflect",
+        "scipy",
+        "threadpoolctl",
+        "multiprocessing",
+    ],
+)
+def test_a_run_does_not_load(loaded, module):
+    assert module not in loaded
+
+
+def test_a_run_loads_what_it_uses(loaded):
+    assert {"numpy", "polars", "syntf.inputs.csv_rows", "syntf.releases.draft"} <= loaded
+
+
+BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}
+LEAVING = """
+import atexit, sys, threading, time
+from syntf.__main__ import leave
+{before}
+atexit.register(print, "cleaned up")
+print("said")
+print("told", file=sys.stderr)
+leave(3)
+sys.exit(4)
+"""
+WORKING = "threading.Thread(target=lambda: (time.sleep(0.3), print('worked'))).start()"
+
+
+@pytest.mark.parametrize(
+    ("before", "out", "code"),
+    [("", "said\ncleaned up\n", 3), (WORKING, "said\nworked\ncleaned up\n", 4)],
+)
+def test_a_process_ends_at_once_but_not_before_all_is_done_and_said(python, before, out, code):
+    done = subprocess.run(
+        [python, "-c", LEAVING.format(before=before)], capture_output=True, text=True, env=BUFFERED
+    )
+    assert (done.stdout, done.stderr, done.returncode) == (out, "told\n", code)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_output_that_finds_no_room_is_left_to_python_to_tell_of(python):
+    with open("/dev/full", "w") as nowhere:
+        done = subprocess.run(
+            [python, "-c", LEAVING.format(before="")],
+            stdout=nowhere, stderr=subprocess.PIPE, text=True, env=BUFFERED,
+        )  # fmt: skip
+    assert done.returncode == 120  # as of any program of Python's
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_command_through_a_pipe_is_heard_to_the_end(python):
+    done = subprocess.run(
+        [python, "-m", "syntf", "bounds", "--json"], capture_output=True, text=True, env=BUFFERED
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed_change_nothing(tmp_path, python, closed):
+    (tmp_path / "texts.csv").write_text("text\nMy cats chase dogs.\n")
+    command = f"{python} -m syntf anonymize texts.csv --max-size 50 --out out {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out" / "guarantee.json").exists()
+    for path in (tmp_path / "out").iterdir():  # whose descriptors may be those of the streams
+        assert b"Release written" not in path.read_bytes()

@@ -1,0 +1,108 @@
+"""How many threads share the work."""
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from syntf import SynTF
+from syntf.core import entropy, parallel
+from syntf.core.errors import SyntfError
+from syntf.mechanism import nearest
+from syntf.mechanism.rating import ArrayRating
+
+TEXTS = ["The cat and the dog", "My train is late", "", "buses, cars"] * 50
+
+
+@pytest.fixture
+def cores(monkeypatch):
+    monkeypatch.setattr(parallel, "_cores", lambda: 8)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "threads"), [(None, 8), (1, 1), (3, 3), (20, 20), (-1, 8), (-2, 7), (-20, 1)]
+)
+def test_jobs_are_counted_as_scikit_learn_counts_them(cores, jobs, threads):
+    with parallel.at_most(jobs):
+        assert parallel.threads() == threads
+        with parallel.at_most(None):
+            assert parallel.threads() == threads
+        with parallel.at_most(2):
+            assert parallel.threads() == 2
+        assert parallel.threads() == threads
+    assert parallel.threads() == 8
+
+
+@pytest.mark.parametrize("jobs", [0, "two", 1.5])
+def test_no_jobs_and_no_number_of_jobs_are_refused(jobs):
+    told = f"jobs must be a whole number, at least 1 .*, not {jobs!r}"
+    with pytest.raises(SyntfError, match=told), parallel.at_most(jobs):
+        pass
+    with pytest.raises(SyntfError, match=told):
+        SynTF(n_jobs=jobs).fit([])
+
+
+def test_a_limit_is_that_of_its_own_thread():
+    seen = []
+    with parallel.at_most(1):
+        other = threading.Thread(target=lambda: seen.append(parallel.threads()))
+        other.start()
+        other.join()
+    assert seen == [parallel.threads()]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_cores_are_those_that_this_process_may_run_on():
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(own)})
+    try:
+        assert parallel.threads() == 1
+    finally:
+        os.sched_setaffinity(0, own)
+    assert parallel.threads() == len(own)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_no_more_threads_work_at_once_than_told(jobs, monkeypatch):
+    monkeypatch.setattr(parallel, "BLOCK", 1)
+    working, most = set(), []
+
+    class Slow(ArrayRating):
+        def levels(self, rows):
+            working.add(threading.get_ident())
+            most.append(len(working))
+            time.sleep(0.005)
+            working.discard(threading.get_ident())
+            return super().levels(rows)
+
+    ratings = np.random.default_rng(1).random((40, 3))
+    with parallel.at_most(jobs):
+        found = nearest.nearest(Slow(ratings), 1)
+    assert max(most) == jobs
+    assert found.ravel().tolist() == ratings.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("preset", ["default", "accurate", "paper"])
+def test_what_is_drawn_does_not_depend_on_jobs(preset):
+    chosen = {"preset": preset, "vocabulary": ["cat", "dog", "car", "train", "bus"], "length": 30}
+
+    def drawn(jobs):
+        made = SynTF(**chosen, source=entropy.Seeded(5), n_jobs=jobs)
+        return made.fit_transform(TEXTS).toarray()
+
+    assert np.array_equal(drawn(1), drawn(3))
+    assert np.array_equal(drawn(1), drawn(None))
+
+
+def test_the_transformer_holds_to_its_jobs(monkeypatch):
+    seen = []
+    made = SynTF(vocabulary=["cat", "dog"], length=5, n_jobs=1).fit([])
+    own = made._anonymizer.anonymize
+    monkeypatch.setattr(
+        made._anonymizer, "anonymize", lambda texts: seen.append(parallel.threads()) or own(texts)
+    )
+    made.transform(["cat"])
+    list(made.iter_transform(["cat"]))
+    assert seen == [1, 1]

@@ -1,0 +1,224 @@
+"""Files of any kind and number, a batch at a time; broken rows located, never quoted."""
+
+import bz2
+import gzip
+import io
+import lzma
+import mailbox
+import subprocess
+import sys
+from email.message import EmailMessage
+
+import polars as pl
+import pytest
+
+from syntf.core.errors import SyntfError
+from syntf.inputs import corpus as corpora
+from syntf.inputs.corpus import Corpus
+
+ROWS = [("1", "first"), ("2", "second, with a comma"), ("3", 'third "quoted"\nover two lines'),
+        ("4", "viérde ✓"), ("5", "")]  # fmt: skip
+
+
+def frame():
+    return pl.DataFrame(ROWS, schema=["id", "text"], orient="row")
+
+
+def csv_bytes(separator=","):
+    return frame().write_csv(separator=separator, quote_style="non_numeric").encode()
+
+
+def jsonl_bytes():
+    return frame().write_ndjson().encode()
+
+
+def all_rows(corpus):
+    return [row for batch in corpus for row in batch.rows()]
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr(corpora, "BATCH", 2)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [("a.csv", csv_bytes()), ("a.tsv", csv_bytes("\t")), ("a.jsonl", jsonl_bytes())],
+)
+def test_compressed_or_not_the_rows_are_the_same(tmp_path, small_batches, name, raw, compress):
+    ends = {bytes: "", gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}
+    path = tmp_path / (name + ends[compress])
+    path.write_bytes(compress(raw))
+    corpus = Corpus([path], "text", ["id"])
+    assert all_rows(corpus) == [(text, id) for id, text in ROWS]
+    assert [batch.height for batch in corpus] == [2, 2, 1]
+    assert corpus.done == corpus.size == path.stat().st_size
+
+
+def test_parquet_comes_in_batches_and_keeps_its_types(tmp_path, small_batches):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"text": ["a", "b", "c"], "n": [1, 2, 3]}).write_parquet(path)
+    batches = list(Corpus([path], "text", ["n"]))
+    assert [batch["n"].to_list() for batch in batches] == [[1, 2], [3]]
+    assert batches[0]["n"].dtype == pl.Int64
+
+
+def test_several_files_and_patterns_are_one_corpus(tmp_path, small_batches):
+    for i in range(3):
+        (tmp_path / f"part{i}.csv").write_text(f"id,text\n{i},t{i}\n")
+    (tmp_path / "more.jsonl").write_text('{"id": "9", "text": "t9"}\n')
+    corpus = Corpus([str(tmp_path / "part*.csv"), tmp_path / "more.jsonl"], "text", ["id"])
+    assert list(corpus.texts()) == ["t0", "t1", "t2", "t9"]
+    assert [batch.height for batch in corpus] == [2, 2]
+    assert list(corpus.texts()) == ["t0", "t1", "t2", "t9"]  # and again
+
+
+def test_a_name_with_wildcards_is_a_file_first(tmp_path):
+    (tmp_path / "a[1].csv").write_text("text\nright\n")
+    (tmp_path / "a1.csv").write_text("text\nwrong\n")
+    assert list(Corpus([tmp_path / "a[1].csv"], "text").texts()) == ["right"]
+
+
+def test_files_with_other_columns_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,a\n")
+    (tmp_path / "b.csv").write_text("text,id\nb,2\n")
+    with pytest.raises(SyntfError, match=r"b\.csv has other columns"):
+        list(Corpus([tmp_path / "a.csv", tmp_path / "b.csv"]))
+    assert list(Corpus([tmp_path / "a.csv", tmp_path / "b.csv"], "text", []).texts()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8"])
+@pytest.mark.parametrize(("name", "raw"), [("a.csv", "text\ncafé naïve\n"),
+                                           ("a.jsonl", '{"text": "café naïve"}\n')])  # fmt: skip
+def test_other_encodings_by_option(tmp_path, encoding, name, raw):
+    (tmp_path / name).write_bytes(raw.encode(encoding))
+    assert list(Corpus([tmp_path / name], "text", encoding=encoding).texts()) == ["café naïve"]
+
+
+def test_an_unknown_encoding_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("text\na\n")
+    with pytest.raises(SyntfError, match="no encoding is called 'latin-99'"):
+        Corpus([tmp_path / "a.csv"], encoding="latin-99")
+
+
+def test_a_mailbox_gives_bodies_and_headers(tmp_path):
+    plain, both, html = EmailMessage(), EmailMessage(), EmailMessage()
+    plain["Subject"], plain["From"] = "Bins", "A <a@example.org>"
+    plain.set_content("Please empty the bins, café.\n", charset="latin-1")
+    both.set_content("the plain part")
+    both.add_alternative("<p>the <b>html</b> part</p>", subtype="html")
+    html.set_content("<p>only <b>markup</b></p>", subtype="html")
+    box = mailbox.mbox(tmp_path / "mails.mbox")
+    for message in (plain, both, html):
+        box.add(message)
+    box.add(b"Content-Type: text/plain; charset=no-such\nSubject: =?broken?=\n\nodd \xff bytes\n")
+    box.close()
+    found = pl.concat(list(Corpus([tmp_path / "mails.mbox"])))
+    assert found.columns == ["text", "subject", "from", "date"]
+    texts = [" ".join(text.split()) for text in found["text"]]
+    assert texts == ["Please empty the bins, café.", "the plain part", "only markup", "odd ÿ bytes"]
+    assert found["subject"][0] == "Bins"
+
+
+def test_standard_input_is_read_once(tmp_path):
+    script = (
+        "from syntf.inputs.corpus import Corpus\n"
+        "corpus = Corpus(['-'], 'text', format='csv')\n"
+        "print(corpus.repeatable, list(corpus.texts()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input="text\na\nb\n", capture_output=True, text=True
+    )
+    assert done.stdout == "False ['a', 'b']\n"
+
+
+def test_standard_input_needs_a_format_and_stands_alone(tmp_path):
+    with pytest.raises(SyntfError, match="--input-format"):
+        Corpus(["-"])
+    (tmp_path / "a.csv").write_text("text\na\n")
+    with pytest.raises(SyntfError, match="alone"):
+        Corpus(["-", tmp_path / "a.csv"], format="csv")
+
+
+BROKEN = [
+    ("a.csv", "id,text\n1,a\n2,canary,canary\n3,c\n4\n", ["3 has too many", "5 has too few"]),
+    ("a.csv", 'id,text\n1,"a\nb"\n2,"x" canary\n3,c\n', ["line 4 has a quote in the wrong place"]),
+    ("a.jsonl", '{"text": "a"}\n{"text": "canary"\n\n[1]\n{"text": "c"}\n', ["line 2", "line 4"]),
+    ("a.jsonl", '{"text": "a"}\n{"text": null}\n{"other": 1}\n{"text": "c"}\n', ["row 2", "row 3"]),
+]
+
+
+@pytest.mark.parametrize(("name", "raw", "places"), BROKEN)
+def test_broken_rows_stop_the_run_at_the_first(tmp_path, name, raw, places):
+    (tmp_path / name).write_text(raw)
+    with pytest.raises(SyntfError, match="--bad-rows skip") as error:
+        list(Corpus([tmp_path / name], "text", []))
+    assert places[0] in str(error.value)
+    assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "raw", "places"), BROKEN)
+def test_broken_rows_are_counted_located_and_left_out_on_request(tmp_path, name, raw, places):
+    (tmp_path / name).write_text(raw)
+    corpus = Corpus([tmp_path / name], "text", [], bad_rows="skip")
+    for _ in range(2):  # counted anew in every pass
+        found = list(corpus.texts())
+        assert (found[0][:1], found[-1], len(found)) == ("a", "c", 2)
+        assert corpus.bad == len(corpus.skipped) == len(places)
+        for place, told in zip(places, corpus.skipped, strict=True):
+            assert place in told
+            assert "canary" not in told
+
+
+def test_a_null_in_a_parquet_file_is_a_broken_row_across_batches(tmp_path, small_batches):
+    pl.DataFrame({"text": ["a", "b", None, "d"]}).write_parquet(tmp_path / "a.parquet")
+    corpus = Corpus([tmp_path / "a.parquet"], "text", [], bad_rows="skip")
+    assert list(corpus.texts()) == ["a", "b", "d"]
+    assert corpus.skipped == [f"{tmp_path / 'a.parquet'}: row 3 has no text"]
+
+
+def test_an_unclosed_quote_is_never_skipped_with_all_that_follows(tmp_path):
+    (tmp_path / "a.csv").write_text('text\na\n"canary\n' + "b\n" * 1000)
+    for bad_rows in ("stop", "skip"):
+        with pytest.raises(SyntfError, match=r"quote opened in line 3 is not closed") as error:
+            list(Corpus([tmp_path / "a.csv"], "text", bad_rows=bad_rows))
+        assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize("cut", [-1, 30, 12])
+def test_a_compressed_file_cut_short_is_refused(tmp_path, cut):
+    buffer = io.BytesIO()
+    with gzip.open(buffer, "wb") as file:
+        file.write(csv_bytes() * 50)
+    (tmp_path / "a.csv.gz").write_bytes(buffer.getvalue()[:cut])
+    with pytest.raises(SyntfError, match="cannot read"):
+        list(Corpus([tmp_path / "a.csv.gz"], bad_rows="skip"))
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("text,text\na,b\n")
+    with pytest.raises(SyntfError, match="two columns of the same name"):
+        list(Corpus([tmp_path / "a.csv"]))
+
+
+def test_a_first_look_is_part_of_the_next_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "BATCH", 2)
+    path = tmp_path / "a.csv"
+    path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
+    corpus = Corpus([path], "text", bad_rows="skip")
+    corpus.peek()
+    assert corpus.bad == 0
+    for _ in range(2):
+        assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
+        assert corpus.bad == 1
+    corpus.peek()
+    corpus.peek()
+    assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
+
+
+def test_a_first_look_tells_what_cannot_be_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text\na,b\n")
+    with pytest.raises(SyntfError, match="line 2 has too many fields"):
+        Corpus([path], "text").peek()

@@ -1,0 +1,268 @@
+"""The benchmark suite itself: ratios, spread, the order of rounds, what is measured."""
+
+import doctest
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import work
+from suite import figures, page, process, rows
+from suite.figures import Spread
+from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
+from suite.place import Place
+from suite.process import Unavailable, Worker, once, whole, worker
+from suite.rows import Measured, Results, Row, measure
+from suite.work import spell, texts
+
+
+def measured(key, *seconds, **more):
+    made = [{"seconds": s, "cpu": s, "peak": 100.0, **more} for s in seconds]
+    return Measured(key, key, "words" if "amount" in more else "", made)
+
+
+def results(*found):
+    return Results({row.key: row for row in found})
+
+
+@pytest.mark.parametrize("module", [figures, page])
+def test_the_examples(module):
+    failed, tried = doctest.testmod(module)
+    assert failed == 0
+    assert tried >= 3
+
+
+def test_a_ratio_is_that_of_one_round():
+    ours, other = measured("ours", 2.0, 9.0, 4.0), measured("other", 1.0, 3.0, 4.0)
+    (figure,) = figures.compared("k", "t", ours, other, must=3.0, aim=1.0)
+    assert figure.values == [2.0, 3.0, 1.0]
+    assert figure.spread == (2.0, 1.0, 3.0)
+    assert figure.meets(2.0)
+    assert not figure.meets(1.99)
+    more = replace(figure, better="more")
+    assert more.meets(2.0)
+    assert not more.meets(2.01)
+    assert figures.compared("k", "t", ours, measured("other")) == []
+
+
+def test_a_rate_is_by_processor_time():
+    row = Measured("k", "t", "words", [{"seconds": 9.0, "cpu": 2.0, "peak": 1.0, "amount": 10.0}])
+    assert row.values("rate") == [5.0]
+
+
+def test_every_round_has_all_rows_in_turn(monkeypatch):
+    done, ended = [], []
+
+    class Fake:
+        def __init__(self, command, env):
+            self.name = command[0]
+
+        def round(self):
+            done.append(self.name)
+            if self.name == "breaks" and done.count("breaks") == 2:
+                raise Unavailable("it broke")
+            return {"seconds": 1.0, "cpu": 1.0}
+
+        def end(self):
+            ended.append(self.name)
+            return 77.0
+
+    monkeypatch.setattr(rows, "Worker", Fake)
+    monkeypatch.setattr(rows, "whole", lambda command, env: done.append(command[0]) or {"n": 1.0})
+    told = []
+    found = measure(
+        [
+            Row("a", "a", ["a"], "kept", 3, warm=True),
+            Row("b", "b", ["b"], "whole", 2),
+            Row("breaks", "breaks", ["breaks"], "kept", 3),
+            Row("gone", "gone", missing="not installed"),
+        ],
+        told.append,
+    )
+    assert done == ["a", "a", "b", "breaks", "a", "b", "breaks", "a"]
+    assert ended == ["a", "breaks"]
+    assert told[:2] == ["a, warming up", "a, round 1"]
+    assert found["a"].values("peak") == [77.0] * 3
+    assert len(found["b"].rounds) == 2
+    assert (found["breaks"].missing, found["breaks"].rounds) == ("it broke", [])
+    assert (found["gone"].missing, found["gone"].rounds) == ("not installed", [])
+    assert found["never asked for"].rounds == []
+
+
+def test_a_whole_process_has_its_own_peak_and_time():
+    """Measured by a small process, as the suite is: Linux counts a parent's memory in."""
+    script = "import time; held = b'x' * (150 << 20); time.sleep(0.2)"
+    measure = (
+        "import json, sys; from suite.process import whole; "
+        "print(json.dumps(whole([sys.executable, '-c', sys.argv[1]], {})))"
+    )
+    benchmarks = Path(__file__).parents[2] / "benchmarks"
+    done = subprocess.run(
+        [sys.executable, "-c", measure, script], cwd=benchmarks, capture_output=True, check=True
+    )
+    took = json.loads(done.stdout)
+    assert took["seconds"] >= 0.2
+    assert took["cpu"] < took["seconds"] + 0.2
+    assert 150 <= took["peak"] < 200
+    with pytest.raises(Unavailable, match=r"^ended with 3: a reason$"):
+        whole([sys.executable, "-c", "import sys; print('a reason'); sys.exit(3)"], {})
+
+
+def test_a_worker_prepares_once_and_answers_for_each_round(tmp_path):
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(3_500_000))
+    running = Worker(worker("bare", "read", path), {})
+    assert [running.round()["amount"] for _ in range(3)] == [3.5] * 3
+    assert running.end() > 10
+    found = once(worker("bare", "read", path), {})
+    assert found["amount"] == 3.5
+    assert set(found) == {"amount", "seconds", "cpu", "peak"}
+
+
+def test_what_a_worker_fails_of_is_told(tmp_path):
+    with pytest.raises(Unavailable, match=r"FileNotFoundError.*nothing"):
+        once(worker("bare", "read", tmp_path / "nothing"), {})
+    with pytest.raises(Unavailable, match="No module named 'suite"):
+        Worker(worker("no"), {})
+    with pytest.raises(Unavailable, match="ended without an answer: dead"):
+        Worker([sys.executable, "-c", "print('dead', file=__import__('sys').stderr)"], {})
+
+
+def test_a_worker_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(process, "LIMIT", 0.1)
+    with pytest.raises(Unavailable, match=r"^no answer within 0\.1 s$"):
+        Worker([sys.executable, "-c", "import time; time.sleep(60)"], {})
+
+
+def test_the_reason_of_an_error_is_a_line():
+    assert work.reason(LookupError("\n****\n  Resource not found.\n more")) == (
+        "LookupError: Resource not found."
+    )
+    assert work.reason(ValueError()) == "ValueError"
+
+
+def test_words_are_drawn_until_the_round_is_over(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(spell.time, "process_time", lambda: next(clock) * 0.5)
+    drawn = []
+    draw = spell.spell(list("abcde"), drawn.extend, batch=2)
+    assert draw() == {"amount": 5}  # at 0.5, 1.0 and 1.5 s of two
+    assert draw() == {"amount": 5}
+    assert "".join(drawn) == "abcdeabcde"
+
+
+def test_a_corpus_is_copied_as_often_as_asked(tmp_path):
+    place = Place(tmp_path, tmp_path, lambda text: None)
+    (tmp_path / "news-1.csv").write_bytes(b'text\none\n"two\nlines"\n')
+    assert place.news(3).read_bytes() == b"text\n" + 3 * b'one\n"two\nlines"\n'
+    assert place.ten().read_text(encoding="utf-8").count("\n") == 11
+
+
+def test_figures_of_a_corpus():
+    found = results(
+        measured("corpus/default/1", 3.0, 2.0, 4.0),
+        measured("corpus/count/1", 2.0, 2.0, 2.0),
+        measured("corpus/ten", 1.0, 1.0),
+        measured("corpus/default/10", 21.0, 25.0, 19.0),
+        measured("corpus/words/1", 3.0),
+        measured("corpus/words/10", 30.0),
+    )
+    made = {figure.key: figure for figure in corpus.figures(found)}
+    assert made["corpus/default"].values == [1.5, 1.0, 2.0]
+    assert (made["corpus/default"].must, made["corpus/default"].aim) == (1.0, 0.5)
+    assert made["corpus/growth-10"].values == [10.0, 12.0, 9.0]
+    assert (made["corpus/growth-10"].must, made["corpus/growth-10"].aim) == (10.5, 10.0)
+    assert made["corpus/memory-10"].values == [100.0]
+    assert set(made) == {
+        "corpus/default", "corpus/growth-10", "corpus/memory-1", "corpus/memory-10",
+    }  # fmt: skip
+
+
+def test_ours_is_set_beside_the_fastest_that_is_a_mechanism():
+    found = results(
+        measured("drawing/default", 1.0, 2.0, amount=1_560_000.0),
+        measured("drawing/peer-slow", 1.0, 1.0, amount=10.0),
+        measured("drawing/peer-fast", 1.0, 2.0, amount=1000.0),
+        measured("drawing/peer-mldp-syntf", 1.0, 1.0, amount=1e9),
+        Measured("drawing/peer-gone", "gone", "words", [], "it cannot be installed"),
+    )
+    ours, recorded = drawing.figures(found)
+    assert ours.values == [1560.0, 1560.0]
+    assert ours.title.endswith("against drawing/peer-fast")
+    assert recorded.values == [100.0, 50.0]
+    assert (recorded.must, recorded.better) == (100.0, "more")
+
+
+@pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables])
+def test_a_part_without_any_round_has_no_figures(part):
+    assert part.figures(Results()) == []
+    assert part.TITLE
+    assert part.NOTE
+
+
+def test_rows_of_all_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
+    )
+    for name in ("news-1.csv", "words.txt", "glove.txt", "word2vec.txt", "draws.txt"):
+        (tmp_path / name).write_text("text\none\n", encoding="utf-8")
+    place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
+    found = [
+        row
+        for part in (corpus, drawing, fitted, limits, startup, tables)
+        for rows in part.groups(place)
+        for row in rows
+    ]
+    made = {row.key: row for row in found}
+    assert len(made) == len(found)
+    assert all(row.command or row.missing for row in found)
+    assert (tmp_path / "news-100.csv").stat().st_size == len("text\n") + 100 * len("one\n")
+    assert "corpus/count/10" in made
+    assert "corpus/count/100" not in made
+    assert made["drawing/peer-opendp"].missing == "no wheel"
+    assert made["drawing/peer-diffprivlib"].missing == ""
+    rounds = {key: row.rounds for key, row in made.items()}
+    assert (rounds["corpus/default/1"], rounds["corpus/default/10"]) == (4, 3)
+    assert (rounds["tables/product/5000"], rounds["tables/product/25000"]) == (3, 4)
+    assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
+    both = {made[f"tables/{row}/25000"].env["OMP_NUM_THREADS"] for row in ("product", "paper-draw")}
+    assert both == {str(os.cpu_count())}
+    assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
+
+
+def test_the_process_that_measures_loads_nothing_large(python):
+    """Its memory is counted into the peak of whatever it starts."""
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import bench; "
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'syntf', 'polars')))"
+    )
+    whole([python, "-c", script, str(process.WORK.parent)], {})
+
+
+def test_spread_is_a_median_and_a_range():
+    assert figures.spread([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
+
+
+def test_texts_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "texts.csv"
+    path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
+    assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
+
+
+def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
+    found = results(
+        measured("tables/product/5000", 1.0),
+        measured("tables/paper-measure/5000", 5.0),
+        measured("tables/product/25000", 2.0, 4.0),
+        measured("tables/paper-measure/25000", 6.0, 6.0),
+        measured("tables/paper-measure-numpy/25000", 20.0),
+    )
+    made = {figure.key: figure for figure in tables.figures(found)}
+    assert (made["tables/paper-5000"].values, made["tables/paper-5000"].must) == ([5.0], None)
+    asked = made["tables/paper-25000"]
+    assert (asked.values, asked.must, asked.aim) == ([3.0, 1.5], 4.0, 2.0)
+    assert made["tables/numpy"].values == [10.0]
+    assert made["tables/memory"].values == [100.0, 100.0]

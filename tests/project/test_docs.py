@@ -1,0 +1,190 @@
+"""The documentation holds together: in the files, as a code host shows them, and as a site."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote
+
+import notebook_page
+import pytest
+from check_site import faults
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("docs/*.ipynb"),
+     ROOT / "src/syntf/data/NOTICE.md"]
+)  # fmt: skip
+FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)(?: +\"[^\"]*\")?\)")
+HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
+
+
+def prose(path):
+    """A page without its code."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = notebook_page.read(path)
+        text = "\n\n".join(
+            notebook_page.joined(cell["source"])
+            for cell in cells
+            if cell["cell_type"] == "markdown"
+        )
+    return re.sub(r"`[^`\n]*`", "`code`", FENCE.sub("", text))
+
+
+def anchors(path):
+    """The ids that a code host gives the headings of a page."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    found = []
+    for heading in HEADING.findall(text):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        found.append(name if name not in found else f"{name}-{found.count(name)}")
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_to_files_and_headings_as_a_code_host_reads_them(path):
+    for link in LINK.findall(prose(path)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, fragment = link.partition("#")
+        target = path.parent / unquote(name) if name else path
+        assert target.exists(), link
+        if fragment:
+            assert unquote(fragment) in anchors(target), link
+
+
+def test_anchors_are_those_of_a_code_host():
+    known = anchors(ROOT / "docs" / "meaning.md")
+    assert known[:4] == [
+        "what-a-loss-means", "one-word-a-factor-on-the-odds", "ten-words-a-document-an-author",
+        "ε-at-a-δ",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["method", "parameters", "scikit-learn"])
+def test_the_examples_of_a_page(name):
+    page = ROOT / "docs" / f"{name}.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert failed == 0
+    assert tried >= 5
+
+
+def test_the_examples_of_the_tools():
+    assert doctest.testmod(notebook_page) == (0, 1)
+
+
+def test_the_strangers_path_is_the_scripts_and_takes_less_than_five_minutes():
+    page = (ROOT / "docs" / "strangers-path.md").read_text(encoding="utf-8")
+    script = (ROOT / "tools" / "strangers_path.sh").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(.+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert [row[0] for row in rows] == re.findall(r'^step "(.+?)" ', script, re.MULTILINE)
+    for column in (1, 2):
+        total = sum(float(row[column]) for row in rows)
+        last = re.search(r"^\| \*\*together\*\* \| (.+) \| (.+) \|$", page, re.MULTILINE)
+        assert float(last[column]) == pytest.approx(total, abs=1)
+        assert total < 300
+
+
+GOOD = (
+    '<p id="here">x</p><a href="other.html#there">o</a><img src="a%20b.png"><a href="#here">h</a>'
+)
+
+
+@pytest.fixture
+def small_site(tmp_path):
+    (tmp_path / "index.html").write_text(GOOD)
+    (tmp_path / "other.html").write_text('<h1 id="there">O</h1><a href="https://example.org">e</a>')
+    (tmp_path / "a b.png").write_bytes(b"")
+    return tmp_path
+
+
+def test_a_sound_site_has_no_fault(small_site):
+    assert faults(small_site) == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ('<a href="gone.html">x</a>', "gone.html leads nowhere"),
+        ('<a href="/gone/">x</a>', "/gone/ leads nowhere"),
+        ('<a href="other.html#gone">x</a>', "no such place"),
+        ('<a href="#gone">x</a>', "no such place"),
+        ('<img src="gone.png">', "gone.png leads nowhere"),
+        ('<script src="https://example.org/x.js"></script>', "loads https://example.org/x.js"),
+        ('<link rel="stylesheet" href="//example.org/x.css">', "loads //example.org/x.css"),
+        ('<style>@import "https://example.org/x.css"</style>', "loads"),
+        ("<p>It has\n- a list</p>", "meant as a list or table: - a list"),
+        ("<p>It has\n| a | table |</p>", "meant as a list or table"),
+    ],
+)
+def test_what_is_broken_in_a_site_is_told_once(small_site, broken, told):
+    (small_site / "index.html").write_text(GOOD + broken)
+    (found,) = faults(small_site)
+    assert found.startswith("index.html: ")
+    assert told in found
+
+
+def test_an_empty_folder_is_no_site(tmp_path):
+    assert len(faults(tmp_path)) == 1
+
+
+@pytest.fixture
+def build(tmp_path, python):
+    """Builds the site from a copy of the pages that a test may change."""
+    for name in ("mkdocs", "material", "mkdocstrings"):
+        if find_spec(name) is None:
+            pytest.skip(f"needs {name}: pip install 'syntf[docs]'")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("docs", "tools", "src"):
+        ignored = shutil.ignore_patterns("*.npy", "*.so", "__pycache__")
+        shutil.copytree(ROOT / name, copy / name, ignore=ignored)
+    for path in [*ROOT.glob("*.md"), ROOT / "mkdocs.yml"]:
+        shutil.copy(path, copy)
+
+    def run(**changed):
+        for name, text in changed.items():
+            with (copy / "docs" / f"{name}.md").open("a", encoding="utf-8") as file:
+                file.write(text)
+        command = [python, "-m", "mkdocs", "build"]  # with --quiet it would not count warnings
+        env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+        done = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True)
+        return done.returncode, done.stderr, copy / "build" / "site"
+
+    return run
+
+
+def test_the_site_is_built_without_a_fault(build):
+    code, said, site = build(trust="\n# Trust\n")  # a page that was expected
+    assert code == 0, said
+    assert faults(site) == []
+    home = (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="trust.html"' in home
+    assert 'href="threat-model.html"' in home  # THREAT_MODEL.md, in the README
+    assert "KNOWN_LIMITATIONS.md" not in re.findall(r'href="([^"]*)"', home)
+    assert 'href="../ledger.html#what-it-costs"' in (
+        site / "decisions" / "0009-ledger.html"
+    ).read_text(encoding="utf-8")
+    tutorial = (site / "tutorial.html").read_text(encoding="utf-8")
+    assert tutorial.count("<img ") == 3
+    assert ":mod:" not in (site / "api.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"files": "\n[x](gone.md)\n[y](meaning.md#gone)\n"}, ["gone.md", "#gone"]),
+        ({"unlisted": "# A page nobody finds\n"}, ["unlisted.md"]),
+    ],
+)
+def test_a_broken_link_and_a_page_without_a_place_stop_the_build(build, changed, told):
+    code, said, _ = build(**changed)
+    assert code != 0
+    for each in told:
+        assert each in said

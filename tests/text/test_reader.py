@@ -1,0 +1,209 @@
+"""Texts to documents: the definition, and the same from compiled code."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from syntf.core import parallel
+from syntf.text import reader, token_table
+from syntf.text.reader import letters, look_up, read_documents
+from syntf.text.token_table import TokenTable
+from syntf.text.tokenizer import Analyzer, Remembered, first_known
+
+EMPTY = 9
+MORPHOLOGIES = ("lemma", "lower", "orth")
+compiled = pytest.mark.skipif(
+    token_table.compiled is None,
+    reason="the package was installed without a C compiler: install gcc, then pip install again",
+)
+
+
+class Terms(dict):
+    def __missing__(self, token):
+        return -1
+
+
+TERM_OF = Terms(cat=0, dog=1, cow=2)
+
+
+def test_known_terms_are_kept_in_order():
+    texts = ["cat dog cat", "the cow, a cat!", "the of", "", "dog"]
+    read = read_documents(texts, TERM_OF, EMPTY)
+    assert len(read) == 5
+    assert read.starts.tolist() == [0, 3, 5, 6, 7, 8]
+    assert read.terms.tolist() == [0, 1, 0, 2, 0, EMPTY, EMPTY, 1]
+    assert (read.starts.dtype, read.terms.dtype) == (np.int64, np.int32)
+
+
+def test_no_texts_and_texts_from_a_generator():
+    assert len(read_documents([], TERM_OF, EMPTY)) == 0
+    assert len(read_documents((text for text in ["cat", "dog"]), TERM_OF, EMPTY)) == 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 254, 255, 256, 257, 600])
+def test_no_progress_is_told_of_what_is_not_read(count):
+    told = []
+    read_documents(["cat"] * count, TERM_OF, EMPTY, told.append)
+    assert count - 256 < sum(told) <= count
+
+
+# Compiled
+
+INPUTS = (
+    "mouse mice Mouse run the two 2nd o'clock café CAFÉ straße σίσυφος мир 日本語 be x2 cat a b "
+    "don't Ångström best 𝐀 é e i"
+).split()
+ANALYZERS = [
+    Analyzer(morphology, stop_words=stop_words, numbers=numbers)
+    for morphology in MORPHOLOGIES
+    for stop_words, numbers in ((None, False), (frozenset({"a", "mouse"}), True))
+]
+ODD = (
+    "\x00", "\x7f", "\x80", "\u00a0", "ª", "²", "\u0301", "İ", "١٢", "ΣΊΣΥΦΟΣ", "\ud800", "\udfff",
+    "😀", "'", "’", "'", "’", "'s", "’S", "‘", "’’", "_", " ", "-", "\n", "mice", "ran",
+    "a" * 9, "q" * 15, "w" * 40,
+)  # fmt: skip
+PIECES = st.sampled_from([*INPUTS, *(word.upper() for word in INPUTS), *ODD])
+TEXTS = st.one_of(
+    st.text(st.characters(), max_size=60),
+    st.text(st.characters(max_codepoint=0x7F), max_size=60),
+    st.text(st.sampled_from("aA1_'’ é\x00@[`{/:"), max_size=40),
+    st.lists(PIECES, max_size=25).map("".join),
+)
+
+
+def defined(texts, analyzer, inputs):
+    number = {term: i for i, term in enumerate(inputs)}
+    term = first_known(analyzer, number.__contains__)
+    return read_documents(texts, Remembered(lambda t: number.get(term(t), -1)), len(inputs))
+
+
+def same(found, wanted):
+    assert found.starts.tolist() == wanted.starts.tolist()
+    assert found.terms.tolist() == wanted.terms.tolist()
+    assert (found.starts.dtype, found.terms.dtype) == (np.int64, np.int32)
+
+
+@pytest.fixture(scope="module", params=range(len(ANALYZERS)))
+def case(request):
+    analyzer = ANALYZERS[request.param]
+    return analyzer, TokenTable.build(analyzer, INPUTS)
+
+
+@compiled
+@settings(max_examples=300)
+@given(texts=st.lists(TEXTS, max_size=6))
+@example(texts=[])
+@example(texts=["", "", "cat", "", ""])
+@example(texts=["fo'c's'le 'tis dogs' can''t can'’t ’’a’’ a’", "mice’s MICE'S Mice’S mice's_"])
+def test_any_texts_are_read_as_defined(case, texts):
+    analyzer, table = case
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
+
+
+@compiled
+@pytest.mark.parametrize("morphology", MORPHOLOGIES)
+@given(text=TEXTS, at=st.integers(0, 17))
+def test_a_token_is_found_wherever_it_stands_in_a_text(morphology, text, at):
+    """The bytes are looked at by eights: every place in eight, and the end of a text."""
+    analyzer = Analyzer(morphology)
+    table = TokenTable.build(analyzer, INPUTS)
+    texts = [" " * at + text, "cat" * at + " " + text, text + " mice's"]
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
+
+
+@compiled
+def test_every_character_is_or_is_no_letter_as_python_says(case):
+    analyzer, table = case
+    texts = [f"cat{chr(point)}cat a'{chr(point)}" for point in range(0x3000)]
+    texts += ["".join(map(chr, range(start, start + 0x800))) for start in range(0, 0x110000, 0x800)]
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
+
+
+@pytest.mark.parametrize("limit", reader._LIMITS)
+def test_letters_are_what_a_token_is_made_of(limit):
+    bits = np.unpackbits(np.frombuffer(letters(limit), dtype=np.uint8), bitorder="little")
+    assert len(bits) == limit
+    some = [*range(0x800), *range(0x800, limit, 37)]
+    for point in some:
+        assert bits[point] == bool(re.fullmatch(r"[^\W_]", chr(point)))
+
+
+@compiled
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 1000, 300_000])
+def test_tokens_and_inputs_of_any_length(size):
+    inputs = ["x" * size, "x" * (size + 1), "y" * size + "'" + "z" * size]
+    texts = ["x" * n for n in (size - 1, size, size + 1, size + 2)]
+    texts += [text.upper() + end for text in texts for end in ("'s", "’S", "s", "'ss", "’")]
+    texts += [f"{'y' * n}’{'z' * m}" for n in (size, size + 1) for m in (size - 1, size, size + 1)]
+    for morphology in MORPHOLOGIES:
+        analyzer = Analyzer(morphology)
+        table = TokenTable.build(analyzer, inputs)
+        same(look_up(texts, table, 3), defined(texts, analyzer, inputs))
+
+
+@compiled
+@pytest.mark.parametrize("threads", [None, 1, 2, 5])
+def test_blocks_and_threads_change_nothing(threads, monkeypatch):
+    monkeypatch.setattr(reader, "BLOCK", 50)
+    rng = np.random.default_rng(3)
+    words = ["mice", "Café", "the", "cat", "мир", "qwxyz", "", "日本語", "o’clock"]
+    texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(400)]
+    table, told = TokenTable.build(Analyzer(), INPUTS), []
+    with parallel.at_most(threads):
+        read = look_up(texts, table, len(INPUTS), told.append)
+    same(read, defined(texts, Analyzer(), INPUTS))
+    assert sum(told) == 400
+    assert len(told) > 50
+
+
+@compiled
+def test_a_token_that_fails_to_be_looked_up_fails_the_reading(monkeypatch):
+    def find(table, token):
+        raise MemoryError
+
+    monkeypatch.setattr(TokenTable, "find", find)
+    table = TokenTable.build(Analyzer(), INPUTS)
+    assert len(look_up(["cat"], table, 1)) == 1
+    with pytest.raises(MemoryError):
+        look_up(["cat", "café"], table, 1)
+
+
+class Odd(str):
+    """A text whose own idea of its bytes is not UTF-8."""
+
+    def encode(self, *_):
+        return b"cat caf\xf0"
+
+
+@compiled
+def test_the_bytes_of_a_text_are_those_of_its_characters():
+    table = TokenTable.build(Analyzer(), INPUTS)
+    same(look_up([Odd("é mouse")], table, 99), look_up(["é mouse"], table, 99))
+
+
+@compiled
+@pytest.mark.parametrize("wrong", [None, 1, b"cat", b"caf\xc3", ["cat"]])
+def test_what_is_no_text_is_refused(wrong):
+    table = TokenTable.build(Analyzer(), INPUTS)
+    with pytest.raises(TypeError):
+        look_up(["cat", wrong], table, 1)
+
+
+@compiled
+@pytest.mark.parametrize("morphology", MORPHOLOGIES)
+def test_20_newsgroups_are_read_as_defined(newsgroups_home, embedded, morphology):
+    from sklearn.datasets import fetch_20newsgroups
+
+    texts = fetch_20newsgroups(
+        data_home=newsgroups_home, subset="all", download_if_missing=False
+    ).data
+    analyzer, inputs = Analyzer(morphology), embedded.words
+    read = look_up(texts, TokenTable.build(analyzer, inputs), len(inputs))
+    wanted = defined(texts, analyzer, inputs)
+    assert np.array_equal(read.starts, wanted.starts)
+    assert np.array_equal(read.terms, wanted.terms)
+    assert len(read.terms) > 10**6

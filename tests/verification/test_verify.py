@@ -1,0 +1,638 @@
+"""A receiver's check: any byte that changed is seen, any field that can be derived is derived."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import fields, replace
+from hashlib import sha256
+from math import nextafter
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import csr_matrix
+
+from syntf.cli import main
+from syntf.cli import verify as command
+from syntf.core import cache_store, entropy
+from syntf.core.errors import SyntfError
+from syntf.mechanism.exponential import table_key
+from syntf.mechanism.rating import WithEmptyDocument
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import CHECKSUM, Guarantee, caveats
+from syntf.releases import draft as drafts
+from syntf.releases.readme import readme
+from syntf.releases.writers import WRITERS
+from syntf.report.portrait import portrait
+from syntf.vectors.word_vectors import WordVectors
+from syntf.verification import files, manifest, report_page
+from syntf.verification.result import CHECKS, FAILED, OK, SKIPPED, WORD
+from syntf.verification.verify import UNCHECKED, verify
+
+TEXTS = ["The cat and the dog run.", "", "A piano on a boat, a song.", "bread and cheese"]
+LENGTH = 20
+
+
+@pytest.fixture(scope="module")
+def make(toy_vectors, toy_words, tmp_path_factory):
+    """A release of four texts; what is not given is of the toy vectors and all their words."""
+
+    def made(format="npz", source=entropy.system, kept=("topic",), **chosen):
+        given = {"vectors": toy_vectors, "vocabulary": toy_words, "length": LENGTH, **chosen}
+        anonymizer = Anonymizer.build(Settings(**given), TEXTS, source=source)
+        documents = {"document": range(len(TEXTS)), **{name: list("abca") for name in kept}}
+        folder = tmp_path_factory.mktemp("made") / "release"
+        drafts.write(
+            folder, anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
+            pl.DataFrame(documents), anonymizer.guarantee(kept_columns=kept),
+            portrait(anonymizer.mechanism, anonymizer.vocabulary, length=LENGTH), format=format,
+        )  # fmt: skip
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def original(make):
+    return make(neighbours=2, loss=4.0)
+
+
+@pytest.fixture
+def copy(original, tmp_path):
+    return shutil.copytree(original, tmp_path / "release")
+
+
+@pytest.fixture
+def check(toy_vectors):
+    return lambda folder: verify(folder, vectors=lambda: toy_vectors)
+
+
+def status(report):
+    return {check.name: check.status for check in report.checks}
+
+
+def failed(report):
+    assert not report.verified
+    return [check.name for check in report.checks if check.status == FAILED]
+
+
+def stated(folder):
+    return manifest.read((folder / "guarantee.json").read_bytes())
+
+
+def forge(folder, *, files=None, **changed):
+    """Other fields, with digests of the files as they are and the checksum recomputed."""
+    (folder / "guarantee.json").rename(folder.parent / "old.json")
+    guarantee = manifest.read((folder.parent / "old.json").read_bytes())
+    named = drafts.digests(folder) if files is None else files
+    guarantee = replace(guarantee, files=named, **changed)
+    (folder / "guarantee.json").write_text(guarantee.as_json())
+    return guarantee
+
+
+def forge_readme(folder, guarantee):
+    """The README that goes with a forged guarantee."""
+    columns = pl.read_parquet_schema(folder / "documents.parquet").names()
+    (folder / "README.txt").write_text(readme(guarantee, len(TEXTS), columns))
+    forge(folder)
+
+
+def forge_report(folder, report):
+    """The report that goes with a forged guarantee, by a forger who has all that it takes."""
+    made = report_page.again(stated(folder), *report.table, report.released)
+    (folder / "report.html").write_text(made, encoding="utf-8")
+    forge(folder)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"neighbours": 2, "loss": 4.0},
+        {"neighbours": None, "epsilon": 20.0},
+        {"neighbours": None, "loss": 3.0},
+        {"neighbours": 1, "vocabulary": ["Cat", "dog", "Piano", "boat"]},
+        {"neighbours": None, "vocabulary": ["Cat", "dog", "Piano", "boat"], "spelling": 0.0},
+        {"neighbours": None, "vocabulary": None},
+        {"neighbours": None, "vocabulary": None, "max_size": 7},
+        {"neighbours": 3, "vocabulary": None, "max_size": 7},
+        {"neighbours": None, "vocabulary": None, "fit_vocabulary": True, "min_df": 1},
+        {"neighbours": 1, "vocabulary": None, "fit_vocabulary": True, "min_df": 1, "kept": ()},
+        {"weights": "tfidf", "idf": "fitted", "draws": "systematic"},
+        {"source": entropy.Seeded(3), "stop_words": frozenset({"cat"}), "morphology": "orth"},
+    ],
+)  # fmt: skip
+def test_what_was_released_is_verified(make, check, chosen):
+    report = check(make(**chosen))
+    assert report.verified
+    assert [check.name for check in report.checks] == [*CHECKS, "drawn", *UNCHECKED]
+    assert (report.documents, report.guarantee.length) == (len(TEXTS), LENGTH)
+
+
+@pytest.mark.parametrize("format", sorted(WRITERS))
+def test_every_format_is_verified(make, check, format):
+    assert check(make(format, neighbours=2, loss=4.0)).verified
+
+
+def test_synonyms_are_on_the_sender_s_word(make, check, toy_wordnet, monkeypatch):
+    monkeypatch.setenv("SYNTF_WORDNET", str(toy_wordnet))
+    for vocabulary in (None, ["cat", "run"]):
+        report = check(make(neighbours=None, vocabulary=vocabulary, synsets=True))
+        assert report.verified
+        assert status(report)["public words"] == WORD
+
+
+def flipped(raw, mask):
+    """The bytes with each of them changed in turn."""
+    for place in range(len(raw)):
+        yield raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :]
+
+
+@pytest.mark.parametrize("mask", [1 << bit for bit in range(8)])
+def test_every_flipped_bit_of_the_record_is_refused(original, mask):
+    raw = (original / "guarantee.json").read_bytes()
+    assert manifest.read(raw)
+    for changed in flipped(raw, mask):
+        with pytest.raises(SyntfError):
+            manifest.read(changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("guarantee.json", "guarantee.json"),
+        ("vocabulary.txt", "files"),
+        ("README.txt", "files"),
+        ("vectors.npz", "files"),
+        ("documents.parquet", "files"),
+    ],
+)
+def test_every_flipped_byte_of_a_release_is_caught(copy, check, name, where, trust):
+    path = copy / name
+    raw = path.read_bytes()
+    assert check(copy).verified
+    for changed in flipped(raw, 0x01):
+        path.write_bytes(changed)
+        assert failed(check(copy)) == [where]
+        trust["changed bytes of a release caught"] += 1
+
+
+@pytest.mark.parametrize("added", [b" ", b"\n", b"\t", b"0", b","])
+def test_every_added_or_removed_byte_of_the_guarantee_is_caught(original, added):
+    raw = (original / "guarantee.json").read_bytes()
+    for place in range(len(raw) + 1):
+        for changed in (raw[:place] + added + raw[place:], raw[:place] + raw[place + 1 :]):
+            if changed != raw:
+                with pytest.raises(SyntfError):
+                    manifest.read(changed)
+
+
+def test_a_flipped_bit_of_the_vectors_is_caught(original, toy_vectors):
+    matrix = toy_vectors.matrix.copy()
+    matrix[17, 3] ^= 1
+    changed = WordVectors(toy_vectors.words, matrix)
+    assert failed(verify(original, vectors=lambda: changed)) == ["vectors"]
+
+
+FORGED = {
+    "mechanism": ("exponential-int62/1", "table"),
+    "epsilon": (nextafter(8.0, 9), "table"),
+    "neighbours": (3, "table"),
+    "spelling": (nextafter(0.3, 1), "table"),
+    "length": (LENGTH - 1, "counts"),
+    "vocabulary_size": (41, "vocabulary.txt"),
+    "inputs": ("outputs", "caveats"),
+    "input_size": (41, "table"),
+    "loss_ratio": ("54", "loss per word"),
+    "loss_per_document": (nextafter(80.0, 0), "loss per document"),
+    "provenance": (dict.fromkeys(manifest.ORIGINS, "fitted"), "caveats"),
+    "supplied": (["vocabulary"], "caveats"),
+    "seeded": (True, "caveats"),
+    "kept_columns": (["other"], "documents"),
+    "digest": ("sha256:" + "0" * 64, "table"),
+    "vocabulary_digest": ("sha256:" + "0" * 64, "vocabulary.txt"),
+    "vectors_digest": ("sha256:" + "0" * 64, "vectors"),
+    "private": (False, "caveats"),
+    "caveats": (["Nothing to say."], "caveats"),
+    "files": ({}, "files"),
+    "synsets": (True, "caveats"),
+    "analyzer": ("spacy:en_core 3", "caveats"),
+}
+"""Another value that the field could have, and the check that sees it is not so."""
+
+TOLD = {"morphology": "orth", "weights": "topical", "draws": "systematic", "shuffled": True}
+"""Other values that no receiver can know to be wrong."""
+
+
+@pytest.mark.parametrize("name", sorted(FORGED))
+def test_a_forger_who_edits_a_field_is_caught(copy, check, name):
+    value, where = FORGED[name]
+    assert stated(copy)[name] != value
+    forge(copy, **{name: value})
+    assert manifest.read((copy / "guarantee.json").read_bytes())[name] == value
+    assert where in failed(check(copy))
+
+
+@pytest.mark.parametrize("name", ["standard", "improved", "tight"])
+@pytest.mark.parametrize("factor", [1 - 1e-9, 1 + 1e-9])
+def test_a_forger_who_edits_a_loss_is_caught(copy, check, name, factor):
+    losses = stated(copy).loss_per_word
+    forge(copy, loss_per_word=replace(losses, **{name: getattr(losses, name) * factor}))
+    report = check(copy)
+    assert "loss per word" in failed(report)
+    assert name in next(c.detail for c in report.checks if c.name == "loss per word")
+
+
+@pytest.mark.parametrize("name", sorted(TOLD))
+def test_what_cannot_be_derived_is_listed_and_no_more(copy, check, name):
+    assert stated(copy)[name] != TOLD[name]
+    forge(copy, **{name: TOLD[name]})
+    assert failed(check(copy)) == ["report.html"]
+    forge_report(copy, check(copy))
+    report = check(copy)
+    assert report.verified
+    assert status(report)[name] == WORD
+
+
+def test_another_version_leaves_readme_and_report_to_the_sender(copy, check):
+    forge(copy, version="0.0.7")
+    report = check(copy)
+    assert report.verified
+    assert status(report)["README.txt"] == status(report)["version"] == WORD
+    assert status(report)["report.html"] == WORD
+
+
+def test_every_field_has_a_forgery():
+    known = {field.name for field in fields(Guarantee)}
+    assert known == {*FORGED, *TOLD, "loss_per_word", "version"}
+    assert set(manifest.FIELDS) == known | {CHECKSUM}
+    assert set(UNCHECKED) <= known
+    assert {*TOLD, "version"} <= set(UNCHECKED)
+
+
+def test_a_forger_of_all_that_follows_is_caught_by_the_package_s_own_data(copy, check):
+    """Vectors and vocabulary passed off as the embedded ones, in README and caveats too."""
+    for supplied, where in ((["vectors"], "public words"), (["vocabulary"], "vectors")):
+        guarantee = stated(copy)
+        told = caveats(
+            seeded=False, provenance=guarantee.provenance, supplied=supplied,
+            kept_columns=guarantee.kept_columns,
+        )  # fmt: skip
+        forge_readme(copy, forge(copy, supplied=supplied, caveats=told))
+        assert failed(check(copy)) == [where]
+
+
+def test_a_forger_who_hides_a_seed_everywhere_has_given_a_false_word(make, check):
+    folder = make(source=entropy.Seeded(1))
+    guarantee = stated(folder)
+    told = [text for text in guarantee.caveats if "seeded" not in text]
+    forge_readme(folder, forge(folder, seeded=False, private=True, caveats=told))
+    forge_report(folder, check(folder))
+    report = check(folder)
+    assert report.verified
+    assert status(report)["seeded"] == WORD
+
+
+def test_a_readme_that_says_something_else_is_caught(copy, check):
+    text = (copy / "README.txt").read_text()
+    (copy / "README.txt").write_text(text.replace("80.00", "8.00"))
+    forge(copy)
+    assert failed(check(copy)) == ["README.txt"]
+
+
+@pytest.mark.parametrize("format", sorted(WRITERS))
+def test_counts_of_another_length_are_caught_with_digests_that_fit(make, check, format):
+    folder = make(format)
+    suffix, writer = WRITERS[format]
+    counts = np.zeros((len(TEXTS), 40), dtype=np.int32)
+    counts[:, 3] = LENGTH
+    counts[2, 5] = 1
+    writer(folder / f"vectors{suffix}", csr_matrix(counts), stated_terms(folder), 0)
+    forge(folder)
+    assert failed(check(folder)) == ["counts"]
+
+
+def stated_terms(folder):
+    return (folder / "vocabulary.txt").read_text().split()
+
+
+@pytest.mark.parametrize(
+    "terms",
+    ["cat\ndog\n", "cat\ncat\n", "cat\n\n", "cat", "cat\r\n", "\n", "", "qwxyz\n", "\udc80\n"],
+)
+def test_another_vocabulary_is_caught_with_digests_that_fit(copy, check, terms):
+    raw = terms.encode("utf-8", "surrogateescape")
+    (copy / "vocabulary.txt").write_bytes(raw)
+    forge(copy, vocabulary_digest=f"sha256:{sha256(raw).hexdigest()}", vocabulary_size=1)
+    assert set(failed(check(copy))) & {"vocabulary.txt", "public words", "table"}
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame({"document": range(4), "author": list("abca")}),
+        pl.DataFrame({"document": range(4), "topic": list("abca"), "author": list("abca")}),
+        pl.DataFrame({"topic": list("abca"), "document": range(4)}),
+        pl.DataFrame({"document": range(1, 5), "topic": list("abca")}),
+        pl.DataFrame({"document": [3, 1, 2, 0], "topic": list("abca")}),
+        pl.DataFrame({"document": list("Bob!"), "topic": list("abca")}),
+        pl.DataFrame({"document": [0.0, 1.0, 2.0, 3.0], "topic": list("abca")}),
+        pl.DataFrame({"document": range(4)}),
+    ],
+)
+def test_other_columns_than_those_kept_are_caught(copy, check, frame):
+    frame.write_parquet(copy / "documents.parquet")
+    forge(copy)
+    assert failed(check(copy)) == ["documents"]
+
+
+def test_more_documents_than_counts_are_caught(copy, check):
+    frame = pl.DataFrame({"document": range(5), "topic": list("abcab")})
+    frame.write_parquet(copy / "documents.parquet")
+    forge(copy)
+    assert failed(check(copy)) == ["counts", "README.txt"]
+
+
+def test_a_file_of_absurdly_many_documents_is_not_read(copy, check, monkeypatch):
+    monkeypatch.setattr(files, "MOST", 3)
+    assert failed(check(copy)) == ["documents"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links and pipes")
+def test_files_that_are_missing_added_or_no_files_are_caught(copy, check):
+    (copy / "notes.txt").write_text("x")
+    assert failed(check(copy)) == ["files"]
+    (copy / "notes.txt").unlink()
+    (copy / "vectors.npz").rename(copy.parent / "elsewhere.npz")
+    assert failed(check(copy)) == ["files"]
+    (copy / "vectors.npz").symlink_to(copy.parent / "elsewhere.npz")
+    assert failed(check(copy)) == ["files"]
+    (copy / "vectors.npz").unlink()
+    os.mkfifo(copy / "vectors.npz")  # to open it would be to wait for ever
+    assert failed(check(copy)) == ["files"]
+    (copy / "guarantee.json").unlink()
+    os.mkfifo(copy / "guarantee.json")
+    assert failed(check(copy)) == ["guarantee.json"]
+
+
+@pytest.mark.parametrize("name", ["../vectors.npz", "vectors-00001.npz", "vectors.exe", "a\nb"])
+def test_names_that_no_release_has_are_refused(copy, check, name):
+    named = dict(stated(copy).files)
+    named[name] = named.pop("vectors.npz")
+    forge(copy, files=named)
+    assert failed(check(copy)) == ["files"]
+
+
+def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
+    folder = make("jsonl", neighbours=2, loss=4.0)
+    guarantee, terms = stated(folder), stated_terms(folder)
+    seen = portrait(*check(folder).table, length=LENGTH)
+    counts = csr_matrix((np.full(3, LENGTH), ([0, 1, 2], [4, 5, 6])), shape=(3, 40), dtype=np.int32)
+    documents = pl.DataFrame({"document": range(3), "topic": list("abc")})
+    for format in sorted(WRITERS):
+        with drafts.Draft(tmp_path / format) as draft:
+            for shard in range(3):
+                numbers = drafts.row_numbers(3 * shard, 3)
+                draft.add(counts, documents.with_columns(numbers))
+            draft.finish(terms, replace(guarantee, files={}), seen, format=format)
+        report = check(tmp_path / format)
+        assert report.verified
+        assert report.documents == 9
+    (tmp_path / "mtx" / "vectors-00001.mtx").write_bytes(
+        (tmp_path / "mtx" / "vectors-00001.mtx").read_bytes().replace(b"2 6 2.", b"2 6 3.")
+    )
+    forge(tmp_path / "mtx")
+    assert failed(check(tmp_path / "mtx")) == ["counts"]
+
+
+def test_other_vectors_must_be_brought_and_are_asked_for(original):
+    report = verify(original)
+    assert failed(report) == ["vectors"]
+    assert "--vectors" in next(c.detail for c in report.checks if c.name == "vectors")
+    assert {status(report)[name] for name in CHECKS[8:]} == {SKIPPED}
+
+
+def test_a_release_of_an_older_version_is_named_as_one(copy, check):
+    old = stated(copy).as_dict()
+    for name in ("files", CHECKSUM, "supplied", "seeded", "inputs", "vectors_digest"):
+        del old[name]
+    (copy / "guarantee.json").write_text(json.dumps(old, indent=2) + "\n")
+    report = check(copy)
+    assert failed(report) == ["guarantee.json"]
+    assert "before releases could be verified" in report.checks[0].detail
+    assert status(report)["table"] == SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("epsilon", [0.0, -1.0, float("nan"), float("inf"), 8, True, "8.0", None]),
+        ("spelling", [-0.1, 1.1, 0, float("nan")]),
+        ("length", [0, 20.0, True, (1 << 20) + 1]),
+        ("neighbours", [0, 2.0, True, "2"]),
+        ("loss_ratio", ["1/2", "3/0", "1e9", "2/ 1", 54, "９"]),
+        ("supplied", [["vectors", "vocabulary"], ["x"], ["vectors", "vectors"], "vectors"]),
+        ("kept_columns", [["\ud800"], "topic", [1]]),
+        ("provenance", [{}, {"vocabulary": "public"}]),
+        ("digest", ["sha256:", "md5:" + "0" * 64, "sha256:" + "A" * 64]),
+        ("private", [1, "true", None]),
+        ("files", [{"a": "b"}, []]),
+        ("analyzer", ["slow", "fast ", 1]),
+    ],
+)
+def test_values_that_syntf_never_writes_are_refused(copy, name, values):
+    for value in values:
+        forge(copy, **{name: value}) if name != "files" else forge(copy, files=value)
+        raw = (copy / "guarantee.json").read_bytes()
+        with pytest.raises(SyntfError, match=f"{name} is not a value"):
+            manifest.read(raw)
+        shutil.copy(copy.parent / "old.json", copy / "guarantee.json")
+
+
+@pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b"null", b"\xff", b"[" * 10**6, b'{"a": 1}'])
+def test_what_is_no_record_is_refused(raw):
+    with pytest.raises(SyntfError):
+        manifest.read(raw)
+
+
+def test_a_record_that_was_edited_is_told_from_one_that_was_reformatted(original):
+    raw = (original / "guarantee.json").read_bytes()
+    with pytest.raises(SyntfError, match="something in it was changed"):
+        manifest.read(raw.replace(b'"length": 20', b'"length": 21'))
+    with pytest.raises(SyntfError, match="byte for byte"):
+        manifest.read(raw.replace(b'"length": 20', b'"length":20'))
+
+
+def test_a_field_twice_or_in_another_order_is_refused(original):
+    raw = (original / "guarantee.json").read_bytes()
+    twice = raw.replace(b'  "private": true', b'  "private": false,\n  "private": true')
+    found = json.loads(raw)
+    other = {name: found[name] for name in sorted(found)}
+    for changed in (twice, json.dumps(other, indent=2).encode() + b"\n"):
+        assert json.loads(changed) == found
+        with pytest.raises(SyntfError, match="byte for byte"):
+            manifest.read(changed)
+
+
+def test_a_field_that_is_not_known_is_refused(original):
+    found = json.loads((original / "guarantee.json").read_bytes())
+    with pytest.raises(SyntfError, match="another version"):
+        manifest.read(json.dumps({**found, "signed": True}, indent=2).encode())
+
+
+def test_a_forged_cache_deceives_the_sender_and_not_the_receiver(
+    make, check, toy_vectors, empty_cache
+):
+    """Extremes of a table that claim a smaller loss than it has, with a checksum that fits."""
+    honest = Anonymizer.build(Settings(vectors=toy_vectors, vocabulary=toy_vectors.words))
+    mechanism = honest.mechanism
+    low = mechanism.extremes.low.copy()
+    low[int(np.argmax(mechanism.extremes.high / low))] *= 2
+    numbers = np.concatenate([mechanism.extremes.sums, low, mechanism.extremes.high])
+    raw = numbers.astype("<i8").tobytes()
+    assert isinstance(mechanism.rating, WithEmptyDocument)
+    entry = empty_cache / f"{table_key(mechanism.rating, mechanism.epsilon)}.table"
+    assert entry.is_file()
+    entry.write_bytes(sha256(raw).digest() + raw)
+    deceived = Anonymizer.build(Settings(vectors=toy_vectors, vocabulary=toy_vectors.words))
+    assert deceived.mechanism.loss < mechanism.loss
+    folder = make()
+    assert stated(folder).loss_per_word.tight == deceived.mechanism.loss
+    assert failed(check(folder)) == ["table"]
+
+
+@pytest.mark.parametrize("neighbours", [None, 2])
+def test_no_cache_is_read_and_nothing_is_written(make, check, neighbours, monkeypatch, tmp_path):
+    folder = make(neighbours=neighbours)
+    before = {path: path.stat() for path in folder.iterdir()}
+    monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
+    for name in ("read", "mapped", "store"):
+        monkeypatch.setattr(cache_store, name, lambda *_: pytest.fail("the cache was asked"))
+    folder.chmod(0o500)
+    assert check(folder).verified
+    folder.chmod(0o700)
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == {
+        path: found.st_mtime_ns for path, found in before.items()
+    }
+    assert not list(tmp_path.iterdir())
+
+
+WATCHED = """
+import sys
+seen = []
+def watch(event, arguments):
+    writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & 3
+    if writes or event.startswith(("socket.", "pickle.", "subprocess.", "tempfile.", "os.mkdir")):
+        seen.append((event, arguments))
+sys.addaudithook(watch)
+from syntf.cli import main
+try:
+    main()
+finally:
+    assert not seen, seen
+"""
+
+
+def test_a_process_that_verifies_opens_nothing_to_write(
+    original, toy_vectors, tmp_path, python, monkeypatch
+):
+    """Nor a socket, nor a pickle: what the interpreter itself reports of it."""
+    monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    command = [python, "-B", "-c", WATCHED, "verify", original, "--vectors", path]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[-1].startswith("Verified: ")
+
+
+def vectors_file(toy_vectors, path):
+    np.savez(path, words=toy_vectors.words, vectors=toy_vectors.matrix.astype(np.float32))
+    return path
+
+
+def test_the_command_ends_with_the_number(original, toy_vectors, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(command.console.out, "width", 80)
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    assert command.run(original, path, as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert sum(line.startswith("ok ") for line in lines) == len(CHECKS) - 1
+    assert lines[-1] == "Verified: a word loses at most 4.0000, a document 80.00."
+    assert lines[-2] == f"checksum {stated(original)[CHECKSUM]}"
+    assert any(line.split() == ["shuffled", "no"] for line in lines)
+
+
+def test_the_command_fails_without_the_vectors(original, capsys):
+    assert command.run(original, None, as_json=False) == 1
+    out = capsys.readouterr().out
+    assert "FAILED" in out
+    assert out.splitlines()[-1].startswith("NOT VERIFIED: 6 checks")
+
+
+def test_the_command_as_json(original, toy_vectors, tmp_path, capsys):
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    assert command.run(original, path, as_json=True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verified"], found["private"], found["documents"]) == (True, True, 4)
+    assert (found["loss_per_word"]["tight"], found["loss_per_document"]) == (4.0, 80.0)
+    assert {check["status"] for check in found["checks"]} == {OK, WORD}
+    assert command.run(original, None, as_json=True) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verified"], found["loss_per_word"], found["private"]) == (False, None, None)
+
+
+def test_a_release_marked_not_private_is_verified_as_that(make, toy_vectors, tmp_path, capsys):
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    folder = make(source=entropy.Seeded(1), neighbours=2, loss=4.0)
+    assert command.run(folder, path, as_json=False) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "Verified as marked, NOT PRIVATE (its table: 4.0000 a word, 80.00 a document)."
+    )
+
+
+def test_nothing_in_a_release_reaches_the_terminal_as_a_command(make, check, capsys):
+    folder = make(kept=("a\x1b[2J\nb", "[red]c[/]"), neighbours=2, loss=4.0)
+    report = check(folder)
+    assert report.verified
+    command.show(report)
+    out = capsys.readouterr().out
+    assert "\x1b[2J" not in out
+    assert "a?[2J?b, [red]c[/]" in " ".join(out.split())
+
+
+def test_the_exit_code_tells_a_script(original, toy_vectors, tmp_path, monkeypatch, capsys):
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    for code, arguments in (
+        (0, [original, "--vectors", path]),
+        (0, [original, "--vectors", path, "--json", "--quiet"]),
+        (1, [original]),
+        (2, [tmp_path]),
+        (2, [original, "--vectors", tmp_path / "missing"]),
+    ):
+        monkeypatch.setattr(sys, "argv", ["syntf", "verify", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == code
+        assert capsys.readouterr().err.count("\n") == (code == 2)
+
+
+def test_a_folder_that_is_no_release_is_told_apart(tmp_path):
+    with pytest.raises(SyntfError, match=r"no guarantee\.json"):
+        command.run(tmp_path, None, as_json=False)
+    (tmp_path / "guarantee.json").write_text("{}")
+    with pytest.raises(SyntfError, match="no file of word vectors"):
+        command.run(tmp_path, tmp_path / "missing.txt", as_json=False)
+
+
+def test_the_default_is_verified_from_the_package_alone(default_synthetic, tmp_path):
+    anonymizer = default_synthetic._anonymizer
+    drafts.write(
+        tmp_path / "out", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
+        pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        portrait(anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length),
+    )  # fmt: skip
+    report = verify(tmp_path / "out")
+    assert report.verified
+    assert {status(report)[name] for name in CHECKS} == {OK}
