@@ -33,7 +33,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     preset : {'default', 'accurate', 'paper'}, default='default'
         Where the parameters below come from that are not given: for authors that are hard to
-        tell, for topics that are easy to tell, or the paper's optimum (:mod:`syntf.pipeline.presets`).
+        tell, for topics that are easy to tell, or the paper's optimum
+        (:mod:`syntf.pipeline.presets`).
     epsilon : float, optional
         Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
     loss : float, optional

@@ -1,6 +1,7 @@
 """Programs broken on purpose, each in a way that has happened somewhere: the audit must see it.
 
-``python tests/audit/broken.py`` prints the table of ``docs/audit.md``: what is broken, and which checks
+``python tests/audit/broken.py`` prints the table of ``docs/audit.md``: what is broken, and which
+checks
 of the audit fail.
 """
 

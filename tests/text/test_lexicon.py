@@ -57,7 +57,8 @@ def test_any_other_word_stays_as_it_is_or_has_lemminflects_lemma(lemminflect, wo
 
 def test_reading_it_imports_neither_lemminflect_nor_spacy(python):
     script = (
-        "import sys; from syntf.text.tokenizer import lemmatize; assert lemmatize('mice') == 'mouse';"
+        "import sys; from syntf.text.tokenizer import lemmatize; assert lemmatize('mice') == "
+        "'mouse';"
         "assert not {'lemminflect', 'spacy'} & set(sys.modules)"
     )
     subprocess.run([python, "-c", script], check=True)

@@ -153,7 +153,8 @@ def test_the_guarantee_says_whether_synsets_were_used_and_whose_word_that_is(vec
 
 def test_the_vocabulary_does_not_depend_on_how_python_orders_sets(python):
     code = (
-        "from syntf.vocabulary.vocabulary import Vocabulary as V; from syntf.text.tokenizer import Analyzer;"
+        "from syntf.vocabulary.vocabulary import Vocabulary as V; from syntf.text.tokenizer "
+        "import Analyzer;"
         "from syntf.vectors.word_vectors import WordVectors as W; w = W.embedded();"
         "print(V.given(['cat', 'asleep', 'run', 'car'], w).with_synonyms(Analyzer(), w).outputs)"
     )

@@ -1,6 +1,7 @@
 """The program under audit, met from outside: chosen bytes for its entropy, parts of its table.
 
-An audit examines an :class:`~syntf.pipeline.anonymizer.Anonymizer`, or whatever stands in for one. It
+An audit examines an :class:`~syntf.pipeline.anonymizer.Anonymizer`, or whatever stands in for one.
+It
 relies on what is documented of it: a mechanism's ``weights(row)`` and ``sample(rows, source=…)``,
 where draw i takes the top bits of the i-th eight bytes of the source; and ``anonymize(texts)``.
 """

@@ -1,1 +1,2 @@
-"""Foundations: errors, exact numbers, random bits, counts, threads, files that appear atomically."""
+"""Foundations: errors, exact numbers, random bits, counts, threads, files that appear
+atomically."""

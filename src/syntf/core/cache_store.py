@@ -2,7 +2,8 @@
 
 The cache holds the sums and extremes of mechanism tables, the nearest output words, word vectors as
 int8 and token tables: numbers only, never a text. Nothing is stored for a vocabulary that was
-fitted on texts. Each entry starts with a checksum; a damaged entry is computed again. A forged entry
+fitted on texts. Each entry starts with a checksum; a damaged entry is computed again. A forged
+entry
 with a valid checksum could misstate a loss, so the folder is readable by its owner alone.
 """
 

@@ -2,7 +2,8 @@
 
 Each stands beside what defines it in NumPy, and gives the same integers from the same bits:
 :func:`terms` beside :func:`syntf.text.documents.draw_terms`, :func:`near` beside
-:class:`syntf.mechanism.neighbourhood.NeighbourhoodMechanism`. They answer None where there is no compiled
+:class:`syntf.mechanism.neighbourhood.NeighbourhoodMechanism`. They answer None where there is no
+compiled
 loop, and where an array holds what no loop may follow: NumPy then says what is wrong.
 """
 

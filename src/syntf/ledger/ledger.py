@@ -67,7 +67,8 @@ class Ledger:
     >>> ledger.spend(4.0, [Names(["a text", "a third"])])
     Traceback (most recent call last):
     ...
-    syntf.core.errors.BudgetError: the ledger refuses this run: 1 of 2 documents would lose more than \
+    syntf.core.errors.BudgetError: the ledger refuses this run: 1 of 2 documents would lose more \
+than \
 the 10.00 each may; worst is document 1 of the run, with 2.00 left and 4.00 to lose; \
 nothing was spent or drawn
     """

@@ -64,7 +64,8 @@ def cached_exponential(
     progress: Progress | None = None,
     device: str | None = None,
 ) -> ExponentialMechanism:
-    """Build the Exponential mechanism of a rating, with its extremes from the cache if they are there."""
+    """Build the Exponential mechanism of a rating, with its extremes from the cache if they are
+    there."""
     path = cache_store.folder() / f"{table_key(rating, epsilon)}.table"
     rows, columns = rating.shape
     raw = cache_store.read(path, 8 * (rows + 2 * columns))

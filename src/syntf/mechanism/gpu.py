@@ -1,7 +1,8 @@
 """Tables measured, and neighbours found, on a GPU: the same integers as on a processor.
 
 For vocabularies that take a processor minutes. What comes back is what
-:class:`~syntf.mechanism.exponential.ExponentialMechanism` and :func:`~syntf.mechanism.nearest.nearest` would have found
+:class:`~syntf.mechanism.exponential.ExponentialMechanism` and
+:func:`~syntf.mechanism.nearest.nearest` would have found
 themselves, and is checked like it: no row outside the extremes is drawn from.
 """
 
@@ -32,7 +33,8 @@ def extremes(
 ) -> tuple[Weights, Weights, Weights]:
     """The sums of rows, the least and the greatest of columns, of a table of words.
 
-    `table` and `total` are those of :func:`syntf.mechanism.reference.weigh`; `progress` hears of rows done.
+    `table` and `total` are those of :func:`syntf.mechanism.reference.weigh`; `progress` hears of
+    rows done.
     """
     torch = available(device)
     on = _OnDevice(rating.words if isinstance(rating, WithEmptyDocument) else rating, device)
@@ -64,7 +66,8 @@ def extremes(
 def neighbours(
     rating: Rating, count: int, device: str, progress: Progress | None = None
 ) -> NDArray[np.int32]:
-    """As :func:`syntf.mechanism.nearest.nearest`: the outputs of highest level, of equals the first."""
+    """As :func:`syntf.mechanism.nearest.nearest`: the outputs of highest level, of equals the
+    first."""
     torch = available(device)
     on = _OnDevice(rating, device)
     inputs, outputs = on.shape

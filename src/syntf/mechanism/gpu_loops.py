@@ -1,4 +1,5 @@
-"""The inner loops on a GPU, in Triton: the integers of :mod:`syntf.mechanism.reference`, bit for bit.
+"""The inner loops on a GPU, in Triton: the integers of :mod:`syntf.mechanism.reference`, bit for
+bit.
 
 As there, the only floating-point steps are single products and conversions, which IEEE 754
 fixes; sums are of integers, so no order of addition can change them. A program works on one row,

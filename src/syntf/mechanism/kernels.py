@@ -42,7 +42,8 @@ def rate(
     vectors: Any, outputs: Any, scale_in: Any, scale_out: Any, ptr: Any, ids: Any,
     has_bigram: Any, count_in: Any, count_out: Any, penalty: Any,
 ) -> Levels:  # fmt: skip
-    """See :func:`syntf.mechanism.reference.rate`; `outputs` and `has_bigram` come from :func:`pack`."""
+    """See :func:`syntf.mechanism.reference.rate`; `outputs` and `has_bigram` come from
+    :func:`pack`."""
     others = scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty
     if _compiled is None:
         return reference.rate(vectors, outputs, *others)

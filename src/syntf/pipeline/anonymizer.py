@@ -77,7 +77,8 @@ class Anonymizer:
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
         `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
-        of them, or from the same texts, is fitted. `device` is that of :mod:`syntf.mechanism.build`.
+        of them, or from the same texts, is fitted. `device` is that of
+        :mod:`syntf.mechanism.build`.
         """
         read = reading(settings, texts, released, stages)
         return cls.over(settings, *read, texts, source=source, device=device, stages=stages)

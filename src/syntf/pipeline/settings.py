@@ -33,7 +33,8 @@ class Settings:
     analyzer : ``fast``, or ``spacy:MODEL`` for an installed spaCy pipeline.
     stop_words : terms to leave out; None for the analyzer's own public list.
     numbers : keep numbers.
-    weights : ``tf``, ``tfidf`` or ``topical`` (:mod:`syntf.vocabulary.topicality`), how θ weighs terms.
+    weights : ``tf``, ``tfidf`` or ``topical`` (:mod:`syntf.vocabulary.topicality`), how θ weighs
+    terms.
     draws : ``independent`` draws from θ, as in the paper, or ``systematic`` ones, which spread
         over all of θ and keep more of the document at the same loss.
     idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
@@ -43,7 +44,8 @@ class Settings:
         `weights`, of those that may name something.
     max_size : of any other vocabulary, take the outputs whose vectors stand first: frequent words.
     synsets : extend the vocabulary by the synonyms of its terms in WordNet.
-    vectors : a file of word vectors, ``spacy:MODEL``, :class:`~syntf.vectors.word_vectors.WordVectors`,
+    vectors : a file of word vectors, ``spacy:MODEL``,
+    :class:`~syntf.vectors.word_vectors.WordVectors`,
         gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
     """
 

@@ -36,7 +36,8 @@ class Guarantee:
     everything the mechanism is made of is public; `caveats` says what stands against it,
     and what was released beside the counts. `neighbours` is the k of the neighbourhood
     mechanism, None for the Exponential mechanism with the paper's rating. `inputs`,
-    `vectors_digest` and `files` are for whoever derives the table again (:mod:`syntf.verification.verify`);
+    `vectors_digest` and `files` are for whoever derives the table again
+    (:mod:`syntf.verification.verify`);
     `files` has the digest of every other file of a release, and is empty before there is one.
     """
 

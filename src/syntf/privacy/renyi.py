@@ -2,7 +2,8 @@
 
 D_α(P‖Q) = ln Σ_w P(w)^α · Q(w)^(1−α) / (α − 1), for α > 1. Orders go by a = α − 1 here.
 
-**From documents to rows.** As in :mod:`syntf.privacy.dominating_pair`: two releases are mixtures, with the same
+**From documents to rows.** As in :mod:`syntf.privacy.dominating_pair`: two releases are mixtures,
+with the same
 weights, of products of n rows. D_α is jointly quasi-convex, so it is at most its maximum over
 pairs of products; over products it adds up. So n draws have D_α ≤ n · max D_α(P_v‖P_v'), however
 the n inputs were chosen, and an author's N documents N times that.
@@ -107,7 +108,8 @@ def neighbourhood(mechanism: NeighbourhoodMechanism, a: float) -> float:
     """The greatest divergence of two rows of a neighbourhood mechanism, rounded up.
 
     f(x, y) = x·(x/y)^a rises in x, falls in y, and its mixed derivative −a(1+a)·x^a·y^(−a−1) is
-    negative, so that, as in :mod:`syntf.privacy.dominating_pair`, parting a common neighbour never lowers the
+    negative, so that, as in :mod:`syntf.privacy.dominating_pair`, parting a common neighbour never
+    lowers the
     sum of f over all outputs: f(b+s, b+s') + f(b, b) ≤ f(b+s, b) + f(b, b+s') whatever the shares
     s and s' are. So the sum for rows without a common neighbour bounds that of any two word rows,
     and is it exactly if there are two such. The last row weighs between ⌊T/M⌋ and ⌈T/M⌉ in each

@@ -17,7 +17,7 @@ def bar(share: float, kind: str = "a") -> str:
 
     >>> bar(0.25)
     '<svg class="bar" height="16" aria-hidden="true"><rect class="a" width="25.00%" height="16"/></svg>'
-    """
+    """  # noqa: E501
     width = f"{100 * min(1.0, max(share, 0.004)):.2f}%"
     rect = f'<rect class="{kind}" width="{width}" height="{HEIGHT}"/>'
     return f'<svg class="bar" height="{HEIGHT}" aria-hidden="true">{rect}</svg>'

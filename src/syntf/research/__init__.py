@@ -1,1 +1,2 @@
-"""The paper's reproduction, the frontier and other systems' mechanisms. Nothing in the product imports this."""
+"""The paper's reproduction, the frontier and other systems' mechanisms. Nothing in the product
+imports this."""

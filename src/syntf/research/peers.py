@@ -92,7 +92,8 @@ class CusText:
     farthest, in proportion to the rating. Its ε compares words that have the same substitutes.
     Of any two words that do not, some output proves that it was not the one: the loss is infinite.
 
-    It is no :class:`~syntf.mechanism.exponential.Mechanism`, which has a finite loss, but can be drawn from.
+    It is no :class:`~syntf.mechanism.exponential.Mechanism`, which has a finite loss, but can be
+    drawn from.
 
     Parameters
     ----------

@@ -33,7 +33,8 @@ class Config:
     >>> Config(host="0.0.0.0")
     Traceback (most recent call last):
     ...
-    syntf.core.errors.SyntfError: 0.0.0.0 can be reached from other machines, so a token is needed: \
+    syntf.core.errors.SyntfError: 0.0.0.0 can be reached from other machines, so a token is \
+needed: \
 set SYNTF_TOKEN, or give --token-file
     """
 

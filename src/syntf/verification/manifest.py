@@ -1,6 +1,7 @@
 """``guarantee.json`` read as the record of a stranger: its bytes, its checksum, its fields.
 
-Whatever passes is one :class:`~syntf.privacy.guarantee.Guarantee` with the values that syntf could have
+Whatever passes is one :class:`~syntf.privacy.guarantee.Guarantee` with the values that syntf could
+have
 written, in the only bytes it would have written them in. Whether they are true is for
 :mod:`syntf.verification.verify`.
 """

@@ -1,6 +1,7 @@
 """How many texts contain each term, by compiled code where there is some.
 
-:func:`syntf.vocabulary.vocabulary.count_documents` defines it. In lower case, the terms with a vector are the
+:func:`syntf.vocabulary.vocabulary.count_documents` defines it. In lower case, the terms with a
+vector are the
 words of the vectors, so a table of tokens finds them; as written, any capitals make a new term.
 """
 

@@ -34,7 +34,8 @@ class Vocabulary:
     dropped: int = 0
     """Terms given that have no vector."""
     built_from: Set[str] = frozenset()
-    """Digests of texts that its file says it was built from (:func:`syntf.vocabulary.header.texts_digest`)."""
+    """Digests of texts that its file says it was built from
+    (:func:`syntf.vocabulary.header.texts_digest`)."""
 
     @property
     def digest(self) -> str:
@@ -86,7 +87,8 @@ class Vocabulary:
         released: Set[str] = frozenset(),
         texts: Iterable[str] = (),
     ) -> "Vocabulary":
-        """A file with one term a line, after a header or without one (:mod:`syntf.vocabulary.header`).
+        """A file with one term a line, after a header or without one
+        (:mod:`syntf.vocabulary.header`).
 
         If its header names one of the SHA-256 in `released` (of files) or that of the `texts`,
         or says so itself, it is fitted; if it names another `morphology`, its terms are not
