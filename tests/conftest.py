@@ -1,4 +1,4 @@
-"""Shared by all tests: a cache of their own, a small table of word vectors, a counting source."""
+"""Fixtures for all tests: a separate cache, a small table of word vectors, a source that counts."""
 
 import hashlib
 import json
@@ -15,9 +15,14 @@ from hypothesis import HealthCheck, settings
 from syntf.cli import app as cli
 from syntf.vectors.word_vectors import WordVectors
 
-# However slow the machine is: how long an example takes is no fault.
+# A slow machine must not fail a test: hypothesis sets no time limit for an example.
 settings.register_profile("syntf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("syntf")
+
+# A shell starts background jobs with SIGINT ignored, and so would every process that a test starts.
+# Tests of interrupts need the default, whichever way the tests were started.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WORDS = (
     "cat cats dog dogs mouse mice horse cow bird fish run running walk jump swim fly car cars "
@@ -26,14 +31,14 @@ WORDS = (
 ).split()
 
 
-class Recorded:
-    """A source that notes how many bytes each call asked for; every source draws anew."""
+class RecordingSource:
+    """A source of bytes that records the size of each request. Each source gives other bytes."""
 
-    made = 0
+    instances = 0
 
     def __init__(self) -> None:
-        Recorded.made += 1
-        self.name = f"recorded {Recorded.made}"
+        RecordingSource.instances += 1
+        self.name = f"recorded {RecordingSource.instances}"
         self.sizes: list[int] = []
 
     def __call__(self, size: int) -> bytes:
@@ -43,18 +48,18 @@ class Recorded:
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
-    """No test touches the user's cache, nor does a process that a test starts."""
+    """Give the tests, and the processes they start, a cache of their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SYNTF_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
 @pytest.fixture(autouse=True)
-def interrupts():
-    """A command that was interrupted heeds no more of them: this process does."""
-    heeded = signal.getsignal(signal.SIGINT)
+def restore_interrupt_handler():
+    """Restore the handler of SIGINT: an interrupted command ignores further interrupts."""
+    handler = signal.getsignal(signal.SIGINT)
     yield
-    signal.signal(signal.SIGINT, heeded)
+    signal.signal(signal.SIGINT, handler)
 
 
 TRUST: Counter[str] = Counter()
@@ -62,14 +67,16 @@ TRUST: Counter[str] = Counter()
 
 @pytest.fixture(scope="session")
 def trust():
-    """Counts what was survived or caught, for ``tools/trust_figures.py``."""
+    """Counters of what the tests survived or caught, for ``tools/trust_figures.py``."""
     return TRUST
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """The tests of a file run in one process, which makes once what they share; those of a cluster
-    too, so that there is one."""
+    """Run the tests of a file in one process, so that their shared fixtures are made once.
+
+    All tests of Spark run in one process too, so that only one cluster is started.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
@@ -81,7 +88,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_sessionfinish(session):
-    if hasattr(session.config, "workeroutput"):  # one of several processes (pytest-xdist)
+    """Store the counters: a worker of pytest-xdist sends them to the main process."""
+    if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["trust"] = dict(TRUST)
     elif TRUST and hasattr(session.config, "cache"):
         session.config.cache.set("syntf/trust", dict(TRUST))
@@ -89,41 +97,45 @@ def pytest_sessionfinish(session):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
+    """Add up the counters of the workers of pytest-xdist."""
     TRUST.update(getattr(node, "workeroutput", {}).get("trust", {}))
 
 
 @pytest.fixture
 def empty_cache(tmp_path, monkeypatch):
-    """A cache folder of the one test, which nothing has used."""
+    """An empty cache folder for one test."""
     monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
 @pytest.fixture(scope="session")
 def recorded():
-    return Recorded
+    """The class of a source of bytes that records the size of each request."""
+    return RecordingSource
 
 
 @pytest.fixture(scope="session")
 def toy_words():
+    """The words of the small table."""
     return list(WORDS)
 
 
 @pytest.fixture(scope="session")
 def toy_vectors():
-    """40 words in 8 dimensions."""
+    """A table of 40 words in 8 dimensions."""
     normal = np.random.default_rng(20180711).normal(size=(len(WORDS), 8))
     return WordVectors.quantize(list(WORDS), normal)
 
 
 @pytest.fixture(scope="session")
 def embedded():
+    """The table of word vectors that is part of the package."""
     return WordVectors.embedded()
 
 
 @pytest.fixture(scope="session")
 def newsgroups_home():
-    """A data home of scikit-learn with 20 newsgroups in it."""
+    """A data home of scikit-learn that holds 20 newsgroups."""
     if "SYNTF_NEWSGROUPS" not in os.environ:
         pytest.skip(
             "needs 20 newsgroups: SYNTF_NEWSGROUPS=<scikit-learn data home> "
@@ -134,31 +146,31 @@ def newsgroups_home():
 
 @pytest.fixture(scope="session")
 def python():
-    """The interpreter, to start another process with: what it runs sees this environment."""
+    """The path of this Python interpreter, to start another process with the same packages."""
     return sys.executable
 
 
 @pytest.fixture(scope="session")
 def oracle():
-    """Runs a script where dp-accounting is installed; it needs an attrs older than others do."""
+    """A function that runs a script with dp-accounting, which needs an environment of its own."""
     if "SYNTF_DP_ACCOUNTING" not in os.environ:
         pytest.skip(
             "needs dp-accounting: python3 -m venv DIR && DIR/bin/pip install dp-accounting==0.6.0, "
             "then SYNTF_DP_ACCOUNTING=DIR/bin/python"
         )
 
-    def run(script, given):
+    def run(script, data):
         command = [os.environ["SYNTF_DP_ACCOUNTING"], "-c", script]
-        done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        result = subprocess.run(command, input=json.dumps(data), capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
 
     return run
 
 
 @pytest.fixture(scope="session")
 def default_synthetic(own_cache):
-    """SynTF as it comes: measured once, on the embedded table."""
+    """A fitted SynTF with default settings. Its loss is measured once for all tests."""
     from syntf import SynTF
 
     return SynTF().fit([])
@@ -179,7 +191,7 @@ SYNSETS = {
 
 @pytest.fixture(scope="session")
 def toy_wordnet(tmp_path_factory):
-    """A few synsets in the format of WordNet's database files."""
+    """A folder with a few synsets in the format of WordNet's database files."""
     folder = tmp_path_factory.mktemp("wordnet")
     for part, synsets in SYNSETS.items():
         text = "  1 This software and database is being provided to you, the LICENSEE  \n"
@@ -195,7 +207,7 @@ def toy_wordnet(tmp_path_factory):
 
 @pytest.fixture
 def call(capsys, monkeypatch):
-    """Runs a command in this process: exit code, standard output, standard error."""
+    """A function that runs a command in this process: exit code, standard output and error."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])

@@ -136,7 +136,8 @@ def _of_memory(error: BaseException) -> bool:
 def _fault(error: BaseException) -> str:
     """What failed and where, without the error's own words: they may quote a text."""
     places = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    ours = [frame for frame in places if "syntf" in Path(frame.f_code.co_filename).parts]
+    package = Path(__file__).parents[1]
+    ours = [frame for frame in places if package in Path(frame.f_code.co_filename).parents]
     frame = (ours or places)[-1]
     where = f"{Path(frame.f_code.co_filename).name}, {frame.f_code.co_name}"
     return f"a fault of syntf ({type(error).__name__} in {where}): please report it"
