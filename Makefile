@@ -1,76 +1,91 @@
-# Two commands do everything on a fresh machine with Python 3.11 or newer:
+# Two commands work on a fresh machine with Python 3.11 or newer:
 #   make demo    make test
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard src/syntf/native/_*.[ch])
+# Run tests in one process for each core. Tests of one file share a process (tests/conftest.py).
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 
-.PHONY: demo test lint fuzz audit lock docs tutorial pictures wheel bench bench-large data clean
+.PHONY: help demo test test-all coverage lint map commits hooks fuzz audit lock docs tutorial \
+  pictures dist bench bench-large data clean
 
-demo: $(VENV)/installed
+help:  ## List the commands.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: $(VENV)/installed  ## Install into .venv and anonymise the example into demo/release.
 	@rm -rf demo && mkdir demo
 	@$(BIN)/syntf example demo/example.csv
 	@$(BIN)/syntf anonymize demo/example.csv --text text --keep topic --shuffle --out demo/release
 
-test: $(VENV)/tested
-	$(BIN)/python -m pytest --numprocesses auto --dist loadscope
+test: $(VENV)/tested  ## Run all tests that are not marked slow (at most 5 minutes on 2 cores).
+	$(PYTEST) -m "not slow"
 
-lint: $(VENV)/tested
+test-all: $(VENV)/tested  ## Run every test, as .ci/run does.
+	$(PYTEST)
+
+coverage: $(VENV)/tested  ## Run the tests of make test and print the share of lines they execute.
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+
+lint: $(VENV)/tested  ## Run ruff, mypy (strict) and import-linter.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Every reader and transform, over 100,000 inputs; guided by coverage where atheris installs.
-fuzz: $(VENV)/tested
-	-$(BIN)/python -m pip install --quiet atheris
+map:  ## Write the list of modules in CONTRIBUTING.md again.
+	$(PYTHON) tools/module_map.py --write
+
+commits:  ## Check that commit messages follow Conventional Commits.
+	$(PYTHON) tools/check_commits.py
+
+hooks: $(VENV)/tested  ## Install the git hooks of .pre-commit-config.yaml.
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type commit-msg
+
+fuzz: $(VENV)/tested  ## Try more than 100,000 damaged inputs on every reader.
+	-$(BIN)/python -m pip install --quiet atheris # optional: mutations guided by coverage
 	$(BIN)/python fuzz/run.py --report build/fuzz.json
 	$(BIN)/python tools/trust_figures.py
 
-# What could be done to whoever runs this: our code (bandit), and the packages pinned (pip-audit).
-audit: $(VENV)/tested
+audit: $(VENV)/tested  ## Look for weaknesses: bandit on the sources, pip-audit on the lock file.
 	$(BIN)/python -m pip install --quiet --editable '.[audit]'
 	$(BIN)/bandit --quiet --recursive src
 	$(BIN)/python tools/audit.py
 
-# The development environment, pinned with hashes, for every Python from 3.11 on; needs uv.
-lock:
-	uv pip compile pyproject.toml --extra dev --extra audit --extra evaluate --universal \
+lock: $(VENV)/created  ## Pin the development environment with hashes, for every Python from 3.11.
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra audit --extra integration --universal \
 	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --quiet \
 	  --output-file requirements-dev.lock
 
-# The site, into build/site; a broken link, an anchor or a page without a place fails it.
-docs: $(VENV)/documented
+docs: $(VENV)/documented  ## Build the site into build/site. A broken link fails.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	$(BIN)/python tools/check_site.py build/site
 
-# What the tutorial shows and the pictures of the docs, made again.
-tutorial: $(VENV)/documented
+tutorial: $(VENV)/documented  ## Run docs/tutorial.ipynb and store its output.
 	$(BIN)/python tools/run_tutorial.py
 
-pictures: $(VENV)/documented
+pictures: $(VENV)/documented  ## Make docs/images again from the running program.
 	$(BIN)/python tools/screenshots.py
 
-wheel: $(VENV)/tested
-	$(BIN)/python -m build --wheel
+dist: $(VENV)/tested  ## Build sdist and wheel, install each into an empty environment, try both.
+	$(BIN)/python tools/check_dist.py
 
-# Ours and others side by side, into docs/benchmarks.md; bench-large adds 100 × 20 newsgroups.
 # make bench [NEWSGROUPS=data-home] [GLOVE=glove.6B.100d.txt]
 BENCH = $(BIN)/python benchmarks/bench.py run $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS)) \
   $(if $(GLOVE),--vectors $(GLOVE))
-bench: $(VENV)/tested
+bench: $(VENV)/tested  ## Measure syntf and other programs side by side, for docs/benchmarks.md.
 	$(BENCH)
 	-$(BIN)/python benchmarks/bench.py compare
 
-bench-large: $(VENV)/tested
+bench-large: $(VENV)/tested  ## Run make bench, also with 10 and 100 copies of 20 newsgroups.
 	$(BENCH) --times 1 10 100
 	-$(BIN)/python benchmarks/bench.py compare
 
-# make data GLOVE=glove.6B.100d.txt: the embedded table and vocabulary, made again
-data: $(VENV)/tested
+data: $(VENV)/tested  ## Make the embedded vectors and vocabulary again: make data GLOVE=<file>.
 	$(BIN)/python tools/build_data.py $(GLOVE)
 
-clean:
+clean:  ## Delete everything that the other commands made.
 	rm -rf $(VENV) build dist demo src/*.egg-info src/syntf/native/*.so
 
 $(VENV)/created:
