@@ -1,4 +1,4 @@
-"""A small service for tests inside one process, and a real one on loopback for all others."""
+"""Fixtures: a small service in this process, and a real one on loopback."""
 
 import asyncio
 import http.client
@@ -31,7 +31,7 @@ from syntf.serve.playground import Playground
 from syntf.serve.service import Service
 
 CANARY = "zanzibarquux"
-"""A word that stands in no vocabulary: wherever it turns up, a text was told."""
+"""A word that is in no vocabulary: wherever it appears, a text has leaked."""
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def toy_playground(toy_settings, toy_anonymizer):
 
 
 class Client:
-    """Asks an application in this process; an exception that it lets through is raised here."""
+    """Send requests to an application in this process; its exceptions are raised here."""
 
     def __init__(self, app, base, address):
         self.app, self.base, self.address = app, base, address
@@ -81,7 +81,7 @@ class Client:
 
 @pytest.fixture
 def client(toy_anonymizer, toy_playground):
-    """Makes clients of toy services; `address` is where they seem to come from."""
+    """Make clients of toy services; `address` is the address of the client."""
 
     def make(ledger=None, address="127.0.0.1", base="http://127.0.0.1:8470", **chosen):
         config = Config(**{"rate": 1e6, **chosen})
@@ -93,13 +93,13 @@ def client(toy_anonymizer, toy_playground):
 
 @pytest.fixture(autouse=True)
 def everything_logged(caplog, monkeypatch):
-    """Logs at their most talkative: what they must not say, they must not say then either."""
+    """Log at DEBUG level, so that the tests see every message."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(logging.getLogger("httpx"), "disabled", True)  # the client's own log
 
 
 class Server:
-    """`syntf serve` in a process of its own."""
+    """Run `syntf serve` in its own process."""
 
     def __init__(self, *options, **variables):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
@@ -117,7 +117,7 @@ class Server:
         self.address = urlsplit(self.url).hostname, urlsplit(self.url).port
 
     def ask(self, path, body=None, **headers):
-        """Status and body of one request."""
+        """Send one request; return its status and body."""
         connection = http.client.HTTPConnection(*self.address, timeout=30)
         try:
             sent = None if body is None else json.dumps(body)
@@ -129,7 +129,7 @@ class Server:
             connection.close()
 
     def stop(self):
-        """Ask it to stop; its exit code, and all it wrote."""
+        """Stop the service; return its exit code and all output."""
         self.process.send_signal(signal.SIGTERM)
         out, err = self.process.communicate(timeout=30)
         return self.process.returncode, out + err
@@ -137,7 +137,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def start(own_cache):
-    """Starts services and ends them, whatever happens."""
+    """Start services, and end them after the test."""
 
     @contextmanager
     def starting(*options, **variables):
@@ -154,6 +154,6 @@ def start(own_cache):
 
 @pytest.fixture(scope="session")
 def server(start):
-    """One service that many tests share."""
+    """A service that many tests share."""
     with start() as running:
         yield running

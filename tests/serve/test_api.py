@@ -1,4 +1,4 @@
-"""The routes: what they answer, whom they refuse, and that no refusal repeats a text."""
+"""The routes: their answers, their refusals, and that no refusal repeats a text."""
 
 import asyncio
 import json
@@ -17,37 +17,37 @@ TEXT = "The cat saw a mouse and a train."
 def test_one_text_gives_one_document(client, toy_anonymizer):
     answer = client().post("/v1/anonymize", json={"text": TEXT})
     assert answer.status_code == 200
-    told = answer.json()
-    (document,) = told["documents"]
+    release = answer.json()
+    (document,) = release["documents"]
     assert sum(document["counts"].values()) == len(document["words"]) == 20
     assert Counter(document["words"]) == document["counts"]
     assert set(document["counts"]) <= set(toy_anonymizer.vocabulary.outputs)
-    assert told["guarantee"] == toy_anonymizer.guarantee().as_dict()
-    assert told["guarantee"]["private"] is True
-    assert told["charged"] is None
-    assert set(told) == {"documents", "guarantee", "charged"}
+    assert release["guarantee"] == toy_anonymizer.guarantee().as_dict()
+    assert release["guarantee"]["private"] is True
+    assert release["charged"] is None
+    assert set(release) == {"documents", "guarantee", "charged"}
     assert set(document) == {"counts", "words"}
 
 
-def test_words_come_in_the_order_of_the_vocabulary_not_of_the_text(client, toy_anonymizer):
+def test_words_are_in_vocabulary_order(client, toy_anonymizer):
     outputs = list(toy_anonymizer.vocabulary.outputs)
     for _ in range(5):
-        told = client().post("/v1/anonymize", json={"text": "guitar piano song cat"}).json()
-        places = [outputs.index(word) for word in told["documents"][0]["words"]]
+        release = client().post("/v1/anonymize", json={"text": "guitar piano song cat"}).json()
+        places = [outputs.index(word) for word in release["documents"][0]["words"]]
         assert places == sorted(places)
 
 
-def test_many_texts_give_as_many_documents(client):
+def test_each_text_gives_one_document(client):
     sent = {"documents": [{"text": TEXT}, {"text": ""}, {"text": "dog"}]}
-    told = client().post("/v1/anonymize", json=sent).json()
-    assert [len(one["words"]) for one in told["documents"]] == [20, 20, 20]
+    release = client().post("/v1/anonymize", json=sent).json()
+    assert [len(one["words"]) for one in release["documents"]] == [20, 20, 20]
 
 
 def test_explain_guarantee_and_health(client, toy_anonymizer):
     ours = client()
-    told = ours.get("/v1/explain/Mice", params={"top": 2}).json()
-    assert told["term"] == "mouse"
-    assert len(told["substitutes"]) == 2
+    explanation = ours.get("/v1/explain/Mice", params={"top": 2}).json()
+    assert explanation["term"] == "mouse"
+    assert len(explanation["substitutes"]) == 2
     assert ours.get("/v1/explain/the").json() == {
         "known": False, "substitutes": [], "loss": toy_anonymizer.mechanism.loss,
     }  # fmt: skip
@@ -69,7 +69,7 @@ def test_metrics_count_requests_and_documents(client):
 
 
 def refusals(canary):
-    """Requests with the canary in every place there is, and the status each must get."""
+    """Requests with the canary in every possible place, and the status that each must get."""
     bad = f"{canary} cat"
     return {
         "broken JSON": ("POST", "/v1/anonymize", {"content": f'{{"text": "{bad}'}, 422),
@@ -112,11 +112,17 @@ def test_no_refusal_repeats_a_text(client, canary, caplog, capfd, kind):
     assert answer.status_code == status
     assert isinstance(answer.json()["detail"], str)
     printed = "".join(capfd.readouterr())
-    for told in (answer.text, str(answer.headers), caplog.text, printed, ours.get("/metrics").text):
-        assert canary not in told.lower()
+    for output in (
+        answer.text,
+        str(answer.headers),
+        caplog.text,
+        printed,
+        ours.get("/metrics").text,
+    ):
+        assert canary not in output.lower()
 
 
-def test_half_a_character_is_a_text_like_any_other(client):
+def test_a_lone_surrogate_is_accepted(client):
     ours, kind = client(), {"Content-Type": "application/json"}
     one = ours.post("/v1/anonymize", content='{"text": "cat \\ud800 dog"}', headers=kind)
     assert one.status_code == 200
@@ -125,19 +131,19 @@ def test_half_a_character_is_a_text_like_any_other(client):
     assert "".join(piece for piece, _ in play.json()["texts"][0]["pieces"]) == "cat \ud800 dog"
 
 
-def test_a_served_text_stands_in_no_log_and_no_metric(client, canary, caplog, capfd):
+def test_a_text_is_neither_logged_nor_in_the_metrics(client, canary, caplog, capfd):
     ours = client()
     assert ours.post("/v1/anonymize", json={"text": canary}).status_code == 200
     assert ours.get(f"/v1/explain/{canary}").status_code == 200
     play = {"texts": [canary], "loss": 3, "neighbours": 2, "length": 9}
     assert ours.post("/page/draw", json=play).status_code == 200
     assert "/v1/explain/{word} 200" in caplog.text
-    for told in (caplog.text, "".join(capfd.readouterr()), ours.get("/metrics").text):
-        assert canary not in told
+    for output in (caplog.text, "".join(capfd.readouterr()), ours.get("/metrics").text):
+        assert canary not in output
 
 
-def test_no_telemetry_is_told_anything(client, canary, monkeypatch):
-    """FastAPI traces by itself where OpenTelemetry is set up: paths, and exceptions in full."""
+def test_opentelemetry_receives_nothing(client, canary, monkeypatch):
+    """FastAPI would send paths and exceptions if OpenTelemetry is set up."""
     trace = pytest.importorskip("opentelemetry.trace", reason="this FastAPI has no telemetry")
 
     class Provider:
@@ -150,7 +156,7 @@ def test_no_telemetry_is_told_anything(client, canary, monkeypatch):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, TableError, UnicodeError, MemoryError])
-def test_an_unexpected_error_tells_its_kind_alone(
+def test_an_unexpected_error_is_logged_by_type_only(
     client, canary, caplog, capfd, monkeypatch, error
 ):
     def fail(*_):
@@ -161,11 +167,11 @@ def test_an_unexpected_error_tells_its_kind_alone(
     answer = ours.post("/v1/anonymize", json={"text": canary})
     assert answer.status_code == 500
     assert error.__name__ in caplog.text
-    for told in (answer.text, caplog.text, "".join(capfd.readouterr())):
-        assert canary not in told
+    for output in (answer.text, caplog.text, "".join(capfd.readouterr())):
+        assert canary not in output
 
 
-def test_bytes_beyond_the_limit_are_refused(client):
+def test_a_body_above_the_limit_is_refused(client):
     ours = client(max_body=1000)
     whole = json.dumps({"text": "a" * 900}).encode()
     kind = {"Content-Type": "application/json"}
@@ -183,7 +189,7 @@ def test_bytes_beyond_the_limit_are_refused(client):
     assert ours.post("/v1/anonymize", content=whole, headers=lying).status_code == 413
 
 
-def test_a_request_that_does_not_arrive_is_given_up(client, monkeypatch):
+def test_a_request_that_arrives_too_slowly_is_refused(client, monkeypatch):
     monkeypatch.setattr("syntf.serve.guard.BODY_SECONDS", 0.05)
 
     async def pieces():
@@ -203,12 +209,12 @@ def test_a_websocket_is_closed(client):
     assert sent == ["websocket.close"]
 
 
-def test_where_a_request_is_wrong_is_told(client):
+def test_the_error_names_the_wrong_field(client):
     answer = client().post("/v1/anonymize", json={"documents": [{"text": "a"}, {"text": 3}]})
     assert "body.documents.1.text: Input should be a valid string" in answer.json()["detail"]
 
 
-def test_documents_beyond_the_limit_are_refused_undrawn(client, monkeypatch):
+def test_too_many_documents_are_refused_before_drawing(client, monkeypatch):
     ours = client(max_documents=2)
     monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
     assert ours.post(
@@ -216,7 +222,7 @@ def test_documents_beyond_the_limit_are_refused_undrawn(client, monkeypatch):
     ).status_code == 413  # fmt: skip
 
 
-def test_too_many_requests_wait_by_address_and_health_never_does(client):
+def test_the_rate_limit_is_per_address_and_not_for_healthz(client):
     ours = client(rate=0.01)
     assert ours.get("/v1/guarantee").status_code == 200
     answer = ours.get("/v1/guarantee")
@@ -236,7 +242,7 @@ PROTECTED = ["/v1/guarantee", "/v1/explain/cat", "/metrics", "/openapi.json", "/
     [None, "", "Bearer", "Bearer ", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Basic {TOKEN}",
      TOKEN, f"bearer {TOKEN}", "Bearer \xe9"],
 )  # fmt: skip
-def test_without_the_token_nothing_is_told(client, path, sent):
+def test_requests_without_the_token_are_refused(client, path, sent):
     headers = {} if sent is None else {"Authorization": sent.encode("latin-1")}
     answer = client(token=TOKEN).get(path, headers=headers)
     assert answer.status_code == 401
@@ -258,7 +264,7 @@ def test_without_the_token_nothing_is_drawn(client, monkeypatch):
     assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 401
 
 
-def test_with_the_token_all_is_told_but_the_page(client):
+def test_with_the_token_every_route_but_the_page_answers(client):
     ours = client(token=TOKEN)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     assert ours.post("/v1/anonymize", json={"text": TEXT}, headers=headers).status_code == 200
@@ -269,33 +275,49 @@ def test_with_the_token_all_is_told_but_the_page(client):
     assert ours.get("/healthz").status_code == 200
 
 
-def test_wrong_tokens_are_limited_too(client):
+def test_wrong_tokens_count_against_the_rate_limit(client):
     ours = client(token=TOKEN, rate=0.01)
     assert [ours.get("/v1/guarantee").status_code for _ in range(3)] == [401, 429, 429]
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "[::1]:8470", "127.0.0.1:80"])
-def test_names_of_this_machine_are_answered(client, host):
+def test_loopback_host_names_are_accepted(client, host):
     assert client().get("/healthz", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8470", "", "192.0.2.1"],
-)
-def test_other_names_are_not_answered(client, host):
-    """A page whose name was rebound to 127.0.0.1 sends its own name."""
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:8470", "", "192.0.2.1",
+     "[::1].evil.example", "[::1].evil.example:8470", "[::1]evil.example", "[::1", "::1",
+     "localhost:80.evil.example", "localhost:80:80", "localhost:", "localhost ", "[localhost]"],
+)  # fmt: skip
+def test_other_host_names_are_refused(client, host):
+    """A page whose name was rebound to 127.0.0.1 (DNS rebinding) sends its own name."""
     for path in ("/", "/page/start", "/v1/guarantee", "/healthz"):
         assert client().get(path, headers={"Host": host}).status_code == 421
 
 
-def test_a_further_name_is_answered_when_it_is_given(client):
-    ours = client(token=TOKEN, names=frozenset({"texts.example"}))
+@pytest.mark.parametrize("name", ["Host", "Origin", "Authorization", "Content-Length"])
+def test_a_header_sent_twice_is_refused(client, name):
+    """A proxy and the service could otherwise each use another one of the two values."""
+    ours = client(token=TOKEN)
+    once = {"Host": "localhost", "Authorization": f"Bearer {TOKEN}"}
+    assert ours.get("/v1/guarantee", headers=once).status_code == 200
+    for first, second in (("evil.example", "localhost"), ("localhost", "evil.example")):
+        sent = [*((key, value) for key, value in once.items() if key != name),
+                (name, first), (name, second)]  # fmt: skip
+        answer = ours.get("/v1/guarantee", headers=sent)
+        assert answer.status_code == 400
+        assert "more than once" in answer.json()["detail"]
+
+
+def test_an_allowed_host_name_is_accepted(client):
+    ours = client(token=TOKEN, allowed_hosts=frozenset({"texts.example"}))
     assert ours.get("/healthz", headers={"Host": "texts.example"}).status_code == 200
     assert ours.get("/healthz", headers={"Host": "other.example"}).status_code == 421
 
 
-def test_pages_of_other_origins_are_not_answered(client):
+def test_requests_from_other_origins_are_refused(client):
     ours = client()
     for origin in ("http://evil.example", "null", "http://127.0.0.1:9999"):
         answer = ours.post("/v1/anonymize", json={"text": TEXT}, headers={"Origin": origin})
@@ -305,13 +327,13 @@ def test_pages_of_other_origins_are_not_answered(client):
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
-def test_behind_a_proxy_it_takes_a_token(client, header):
+def test_requests_through_a_proxy_need_a_token(client, header):
     assert client().get("/healthz", headers={header: "x"}).status_code == 403
     with_token = {header: "x", "Authorization": f"Bearer {TOKEN}"}
     assert client(token=TOKEN).get("/v1/guarantee", headers=with_token).status_code == 200
 
 
-def test_every_answer_forbids_what_no_page_here_needs(client):
+def test_every_answer_has_the_security_headers(client):
     for path in ("/", "/docs", "/nothing", "/v1/guarantee", "/static/page.js"):
         headers = client().get(path).headers
         assert headers["Content-Security-Policy"].startswith(
@@ -323,7 +345,7 @@ def test_every_answer_forbids_what_no_page_here_needs(client):
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_no_file_of_the_page_names_another_place(client):
+def test_the_page_loads_nothing_from_other_hosts(client):
     ours = client()
     for path in ("/", "/docs", "/static/page.js", "/static/docs.js", "/static/page.css",
                  "/static/theme.js"):  # fmt: skip
@@ -331,7 +353,7 @@ def test_no_file_of_the_page_names_another_place(client):
         assert "//" not in "".join(line.partition("// ")[0] for line in text.splitlines())
 
 
-def test_without_the_page_its_draws_cannot_be_had(client):
+def test_no_page_removes_its_draw_route(client):
     ours = client(page=False)
     play = {"texts": [TEXT], "loss": 3, "neighbours": 2, "length": 9}
     assert ours.post("/page/draw", json=play).status_code == 404
@@ -339,7 +361,7 @@ def test_without_the_page_its_draws_cannot_be_had(client):
     assert ours.get("/openapi.json").status_code == 200
 
 
-def test_the_page_is_no_part_of_the_description(client):
+def test_the_openapi_description_leaves_out_the_page(client):
     paths = client().get("/openapi.json").json()["paths"]
     assert set(paths) == {
         "/v1/anonymize", "/v1/explain/{word}", "/v1/guarantee", "/healthz", "/metrics",
@@ -351,7 +373,9 @@ class TestLedger:
     def loss(self, toy_anonymizer):
         return toy_anonymizer.guarantee().loss_per_document
 
-    def test_a_refusal_is_a_conflict_and_draws_nothing(self, client, tmp_path, loss, monkeypatch):
+    def test_a_refused_charge_answers_409_and_draws_nothing(
+        self, client, tmp_path, loss, monkeypatch
+    ):
         ledger = Ledger.create(tmp_path / "a.ledger", budget=1.5 * loss)
         ours = client(ledger)
         sent = {"text": TEXT, "id": "secret-7"}
@@ -360,11 +384,24 @@ class TestLedger:
         monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
         second = ours.post("/v1/anonymize", json=sent)
         assert second.status_code == 409
-        assert "nothing was spent or drawn" in second.json()["detail"]
+        assert "nothing was charged or drawn" in second.json()["detail"]
         assert "secret-7" not in second.text
         assert len(ledger.verify().runs) == 1
 
-    def test_authors_are_wanted_where_they_have_a_budget(self, client, tmp_path, loss):
+    def test_with_a_ledger_no_route_draws_without_a_charge(
+        self, client, tmp_path, loss, monkeypatch
+    ):
+        """The page would draw with loss 40 and 500 words, and charge nothing."""
+        ledger = Ledger.create(tmp_path / "page.ledger", budget=9 * loss)
+        ours = client(ledger)
+        monkeypatch.setattr(entropy.os, "urandom", lambda size: pytest.fail("drawn"))
+        play = {"texts": [TEXT], "loss": 40, "neighbours": 1, "length": 500}
+        for path in ("/page/draw", "/page/start", "/"):
+            answer = ours.post(path, json=play) if path == "/page/draw" else ours.get(path)
+            assert answer.status_code == 404
+        assert not ledger.verify().runs
+
+    def test_authors_are_required_if_they_have_a_budget(self, client, tmp_path, loss):
         ledger = Ledger.create(tmp_path / "b.ledger", author_budget=2.5 * loss)
         ours = client(ledger)
         assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 409
@@ -382,7 +419,7 @@ class TestLedger:
         assert ours.post("/v1/anonymize", json={"text": TEXT}).status_code == 200
         assert ours.post("/v1/anonymize", json={"text": TEXT, "id": "1"}).status_code == 409
 
-    def test_a_ledger_that_went_away_is_no_conflict(self, client, tmp_path, loss, monkeypatch):
+    def test_a_missing_ledger_answers_503(self, client, tmp_path, loss, monkeypatch):
         path = tmp_path / "e.ledger"
         ours = client(Ledger.create(path, budget=9 * loss))
         path.rename(tmp_path / "f.ledger")

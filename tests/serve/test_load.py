@@ -1,4 +1,4 @@
-"""The load test, short and modest; `python benchmarks/serve.py` is the long one."""
+"""A short load test; `python benchmarks/serve.py` is the long one."""
 
 import re
 import subprocess
@@ -8,8 +8,8 @@ from pathlib import Path
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serve.py"
 
 
-def test_a_modest_rate_gives_no_error_and_memory_does_not_grow(server):
-    """Whether the rate is held, too, depends on what else the machine does: not asked here."""
+def test_thirty_requests_a_second_give_no_errors_and_stable_memory(server):
+    """Whether the rate is reached depends on the load of the machine and is not checked."""
     command = [sys.executable, str(BENCHMARK), "--rate", "30", "--seconds", "5"]
     done = subprocess.run(
         [*command, "--url", server.url], capture_output=True, text=True, timeout=60
@@ -20,7 +20,7 @@ def test_a_modest_rate_gives_no_error_and_memory_does_not_grow(server):
     assert last - first < 24
 
 
-def test_only_loopback_is_put_under_load():
+def test_the_load_test_refuses_other_machines():
     command = [sys.executable, str(BENCHMARK), "--url", "http://192.0.2.1:8470"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The page in a real browser: clicked through, at phone width too, and held against axe."""
+"""The page in a real browser, also at phone width, and checked with axe."""
 
 import os
 import re
@@ -40,7 +40,7 @@ def axe():
 
 @pytest.fixture
 def opened(browser, server):
-    """Opens the page; whatever it logs as an error, or asks of elsewhere, fails the test."""
+    """Open the page; an error in its console or a request to another host fails the test."""
     contexts, wrong = [], []
 
     def watch(request):
@@ -94,7 +94,7 @@ def test_a_text_shows_its_draws(opened):
     assert sum(int(re.match(r"\d+", share).group()) for share in shares) in (99, 100, 101)
 
 
-def test_dials_change_loss_chances_and_number_of_draws(opened):
+def test_sliders_change_loss_probabilities_and_number_of_draws(opened):
     page = opened()
     dial(page, "length", 10)
     dial(page, "loss", 2)
@@ -102,9 +102,12 @@ def test_dials_change_loss_chances_and_number_of_draws(opened):
     assert page.locator("#draws button").count() == 10
     assert page.locator("#sums b").all_inner_texts() == ["2.00", "20", "1,000"]
     assert page.inner_text("#loss-hint").startswith(
-        "One word seen changes the odds at most e^ℓ = 7.4"
+        "One word changes the odds by at most e^ℓ = 7.4"
     )
-    assert page.locator("#chart li").count() in (6, 7)  # five near ones, what was drawn, the others
+    assert page.locator("#chart li").count() in (
+        6,
+        7,
+    )  # five near words, the drawn word, the others
     assert page.inner_text("#neighbours-hint").endswith("for one of the 5.")
     dial(page, "neighbours", 1)
     assert page.inner_text("#neighbours-hint").endswith("for the nearest word.")
@@ -115,7 +118,7 @@ def test_dials_change_loss_chances_and_number_of_draws(opened):
     assert page.inner_text("#loss-value") == "8.0"
 
 
-def test_a_chosen_draw_shows_its_chances(opened):
+def test_selecting_a_draw_shows_its_probabilities(opened):
     page = opened()
     write(page, "a", "library engine")
     page.locator("#draws button").last.click()
@@ -129,7 +132,7 @@ def test_a_chosen_draw_shows_its_chances(opened):
     assert widths.index(max(widths)) == chances.index(max(chances))
 
 
-def test_every_draw_can_be_reached_by_keys_alone(opened):
+def test_every_draw_can_be_reached_with_the_keyboard(opened):
     page = opened()
     write(page, "a", "library engine")
     page.focus("#look-b")
@@ -154,7 +157,7 @@ def test_every_draw_can_be_reached_by_keys_alone(opened):
     assert page.inner_text("#draws") != before
 
 
-def test_drawing_again_draws_anew(opened):
+def test_draw_again_gives_new_draws(opened):
     page = opened()
     seen = {page.inner_text("#seen-a")}
     for _ in range(3):
@@ -164,7 +167,7 @@ def test_drawing_again_draws_anew(opened):
     assert len(seen) == 4
 
 
-def test_two_texts_side_by_side(opened):
+def test_two_texts_are_compared(opened):
     page = opened()
     write(page, "a", "library museum painter")
     write(page, "b", "engine brake fuel")
@@ -179,14 +182,14 @@ def test_two_texts_side_by_side(opened):
     assert "(no known word)" in page.inner_text("#draws")
 
 
-def test_it_says_that_this_view_is_not_a_release(opened):
+def test_the_page_warns_that_it_is_not_a_release(opened):
     warning = opened().inner_text(".warning")
     assert "inner draws" in warning
     assert "not a release" in warning
     assert "/v1/anonymize never returns it" in warning
 
 
-def test_texts_are_text_and_never_in_an_address(opened, canary):
+def test_texts_are_escaped_and_never_in_a_url(opened, canary):
     page = opened()
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -199,7 +202,7 @@ def test_texts_are_text_and_never_in_an_address(opened, canary):
     assert page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])") == "[{},{}]"
 
 
-def test_the_theme_follows_the_system_until_it_is_chosen(opened):
+def test_the_theme_follows_the_system_until_changed(opened):
     ground = "getComputedStyle(document.body).backgroundColor"
     light, dark = opened(), opened(theme="dark")
     light_ground, dark_ground = light.evaluate(ground), dark.evaluate(ground)
@@ -212,7 +215,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(opened):
     assert dark.evaluate(ground) == light_ground
 
 
-def test_on_a_phone_nothing_is_cut_off(opened):
+def test_the_page_fits_a_phone(opened):
     page = opened(size=PHONE)
     write(page, "a", "Incomprehensibilities" * 8 + " library")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -234,12 +237,12 @@ def test_on_a_phone_nothing_is_cut_off(opened):
     ],
     ids=lambda value: value if isinstance(value, str) else str(value["width"]),
 )
-def test_axe_finds_nothing(opened, axe, path, size, theme):
+def test_axe_reports_no_violations(opened, axe, path, size, theme):
     page = opened(path, size, theme)
     if path == "/docs":
         page.wait_for_selector(".route")
     else:
-        dial(page, "length", 15)  # each kind of thing is there, only fewer times
+        dial(page, "length", 15)  # fewer elements of each kind
     page.evaluate(axe)
     found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
     assert found["passes"]
@@ -249,7 +252,7 @@ def test_axe_finds_nothing(opened, axe, path, size, theme):
     ]  # fmt: skip
 
 
-def test_the_description_is_shown(opened):
+def test_the_api_page_shows_every_route(opened):
     page = opened("/docs")
     page.wait_for_selector(".route")
     shown = page.inner_text("#routes")

@@ -1,4 +1,4 @@
-"""Draws that nobody shares, charges that come first, and nothing kept."""
+"""Requests share no draws, the ledger is charged first, and no text is kept."""
 
 import gc
 import threading
@@ -19,7 +19,7 @@ TEXT = "The cat saw a mouse, two horses and a train near the river; the dog play
 
 def test_a_seeded_source_is_refused(toy_settings):
     seeded = Anonymizer.build(toy_settings, source=entropy.Seeded(1))
-    with pytest.raises(SyntfError, match="never from a seed"):
+    with pytest.raises(SyntfError, match="does not accept a seed"):
         Service(seeded)
 
 
@@ -32,7 +32,7 @@ def test_a_fitted_vocabulary_is_refused(toy_vectors):
         Service(Anonymizer.build(chosen, texts))
 
 
-def test_counts_are_n_words_of_the_vocabulary_in_its_order(toy_anonymizer):
+def test_counts_sum_to_n_and_are_in_vocabulary_order(toy_anonymizer):
     answer = Service(toy_anonymizer).anonymize([TEXT, "", "qqq"])
     outputs = list(toy_anonymizer.vocabulary.outputs)
     for counts in answer.counts:
@@ -42,7 +42,7 @@ def test_counts_are_n_words_of_the_vocabulary_in_its_order(toy_anonymizer):
     assert answer.run is None
 
 
-def test_it_reads_texts_as_the_anonymizer_does(toy_anonymizer):
+def test_service_reads_the_same_terms_as_the_anonymizer(toy_anonymizer):
     texts = [TEXT, "Mice! MICE; zebra", "", "running cars"]
     ours, theirs = Service(toy_anonymizer).read(texts), toy_anonymizer.read(texts)
     assert ours.starts.tolist() == theirs.starts.tolist()
@@ -50,7 +50,7 @@ def test_it_reads_texts_as_the_anonymizer_does(toy_anonymizer):
 
 
 def test_draws_follow_the_table(toy_anonymizer):
-    """20,000 words drawn for one input: each output as often as its weight says, within 5 σ."""
+    """Of 20,000 words drawn for one input, each output comes as often as its weight says (5 σ)."""
     service = Service(toy_anonymizer)
     total = Counter()
     for counts in service.anonymize(["cat"] * 1000).counts:
@@ -63,7 +63,7 @@ def test_draws_follow_the_table(toy_anonymizer):
 
 
 def test_threads_never_share_draws(toy_anonymizer, monkeypatch):
-    """Every request reads its own bytes from the system: as many as it needs, none twice."""
+    """Every request reads its own bytes from the operating system, and no bytes are used twice."""
     read, lock = [], threading.Lock()
 
     def urandom(size, real=entropy.os.urandom):
@@ -89,7 +89,7 @@ def test_threads_never_share_draws(toy_anonymizer, monkeypatch):
     assert len({tuple(counts.items()) for counts in answers}) == requests
 
 
-def test_nothing_of_a_text_is_kept(toy_anonymizer, canary):
+def test_no_token_of_a_text_is_kept(toy_anonymizer, canary):
     service = Service(toy_anonymizer)
     word = canary + "kept"
     service.anonymize([f"cat {word} dog"])
@@ -119,7 +119,7 @@ def test_a_ledger_is_charged_before_anything_is_drawn(toy_anonymizer, tmp_path, 
     assert service.anonymize([TEXT], ["three"]).run.number == 3
 
 
-def test_of_many_that_race_for_a_budget_as_many_win_as_it_has(toy_anonymizer, tmp_path):
+def test_racing_requests_cannot_exceed_the_budget(toy_anonymizer, tmp_path):
     loss = toy_anonymizer.guarantee().loss_per_document
     service = Service(toy_anonymizer, Ledger.create(tmp_path / "race.ledger", budget=3.5 * loss))
     gate = threading.Barrier(8)
@@ -136,16 +136,18 @@ def test_of_many_that_race_for_a_budget_as_many_win_as_it_has(toy_anonymizer, tm
     assert sorted(won) == [1, 2, 3]
 
 
-def test_explain_is_the_row_of_the_table(toy_anonymizer):
+def test_explain_shows_the_row_of_the_table(toy_anonymizer):
     service, mechanism = Service(toy_anonymizer), toy_anonymizer.mechanism
-    told = service.explain("Mice", 5)
+    explanation = service.explain("Mice", 5)
     chances = mechanism.weights(toy_anonymizer.term("mouse")) / mechanism.total
     outputs = toy_anonymizer.vocabulary.outputs
-    assert told["term"] == "mouse"
-    assert told["stays"] == chances[outputs.index("mouse")]
+    assert explanation["term"] == "mouse"
+    assert explanation["stays"] == chances[outputs.index("mouse")]
     best = sorted(chances, reverse=True)[:5]
-    assert [one["chance"] for one in told["substitutes"]] == best
-    assert all(one["chance"] == chances[outputs.index(one["word"])] for one in told["substitutes"])
-    assert told["others"]["words"] == len(outputs) - 5
-    assert told["others"]["chance"] == pytest.approx(1 - sum(best))
+    assert [one["chance"] for one in explanation["substitutes"]] == best
+    assert all(
+        one["chance"] == chances[outputs.index(one["word"])] for one in explanation["substitutes"]
+    )
+    assert explanation["others"]["words"] == len(outputs) - 5
+    assert explanation["others"]["chance"] == pytest.approx(1 - sum(best))
     assert service.explain("the", 5) == {"known": False, "loss": mechanism.loss}

@@ -1,4 +1,4 @@
-"""`syntf serve`: the service, from its options to its last answer."""
+"""`syntf serve`: prepare the service and run it until it is stopped."""
 
 import logging
 import os
@@ -20,16 +20,16 @@ from syntf.pipeline.settings import Settings
 try:
     from syntf.serve.app import create_app
     from syntf.serve.config import Config
-    from syntf.serve.playground import MOST, Playground, playable
+    from syntf.serve.playground import MAX_NEIGHBOURS, Playground, supports_page
     from syntf.serve.server import bind, listen
     from syntf.serve.service import Service
 except ImportError as error:
     raise SyntfError(
-        f"syntf serve needs {error.name}, which is not installed: pip install 'syntf[serve]'"
+        f"syntf serve needs {error.name}, which is not installed: run pip install 'syntf[serve]'"
     ) from error
 
-VARIABLE = "SYNTF_TOKEN"
-"""The variable with the token: unlike an option, it is not in the list of processes."""
+TOKEN_VARIABLE = "SYNTF_TOKEN"
+"""Environment variable with the token: unlike an option, other users cannot see it."""
 
 
 def run(
@@ -49,8 +49,8 @@ def run(
     config = Config(
         host=host,
         port=port,
-        token=_token(token_file),
-        names=frozenset(name.lower() for name in allow_host),
+        token=read_token(token_file),
+        allowed_hosts=frozenset(name.lower() for name in allow_host),
         page=page,
         max_body=max_body,
         max_documents=max_documents,
@@ -71,36 +71,44 @@ def run(
 def prepare(
     settings: Settings, config: Config, ledger: Ledger | None, stages: Stages
 ) -> tuple[Service, Playground | None]:
-    """The service, and the playground where the page is shown."""
+    """Build the service, and the playground if the page will be shown."""
     analyzer, vectors, vocabulary = reading(settings, stages=stages)
     rating = rated(settings, vectors, vocabulary)
     anonymizer = Anonymizer.over(
         settings, analyzer, vectors, vocabulary, stages=stages, rating=rating
     )
     service = Service(anonymizer, ledger)
-    if not (config.shows_page and playable(settings)):
+    if not (config.shows_page and ledger is None and supports_page(settings)):
         return service, None
     with stages("finding neighbours", len(vocabulary.inputs)) as advance:
-        most = min(MOST, len(vocabulary.outputs))
-        return service, Playground(service, cached_neighbours(rating, most, advance))
+        count = min(MAX_NEIGHBOURS, len(vocabulary.outputs))
+        return service, Playground(service, cached_neighbours(rating, count, advance))
 
 
 def _welcome(address: str, service: Service, config: Config, page: bool) -> None:
-    """Where it is and what it spends."""
+    """Print the address and the loss of every answer."""
     word = shown(service.anonymizer.mechanism.loss, 4)
     document = shown(service.guarantee["loss_per_document"], 2)
-    charged = "charged to the ledger" if service.ledger else "no ledger: losses add up unseen"
+    charged = (
+        "The ledger is charged for every document."
+        if service.ledger
+        else "No ledger: nothing limits the sum of losses."
+    )
     lines = [
         f"Listening on {address}{' with the token' if config.token else ''}; stop with Ctrl-C.",
-        f"Loss per word {word}, per document {document}; {charged}.",
+        f"Loss per word {word}, per document {document}. {charged}",
     ]
     if page:
-        lines.append(f"The page: {address}/  The API: {address}/docs")
+        lines.append(f"Page: {address}/  API: {address}/docs")
     console.out.print(escape("\n".join(lines)), soft_wrap=True)
     sys.stdout.flush()
 
 
-def _token(file: Path | None) -> str | None:
-    """From a file, or from the environment; None without either. An empty one is none that serves:
-    it is refused, as any that is too short."""
-    return os.environ.get(VARIABLE) if file is None else file.read_text(encoding="utf-8").strip()
+def read_token(file: Path | None) -> str | None:
+    """Read the token from the file, or else from the environment; None if there is neither.
+
+    An empty token is returned as it is; `Config` refuses it like any other short token.
+    """
+    return (
+        os.environ.get(TOKEN_VARIABLE) if file is None else file.read_text(encoding="utf-8").strip()
+    )

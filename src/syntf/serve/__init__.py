@@ -1,6 +1,6 @@
-"""A local service: texts in, synthetic counts out; and a page that shows how.
+"""A local HTTP service that anonymises texts, and a page that shows how the method works.
 
-Needs the extra ``syntf[serve]``; started by ``syntf serve``.
+Needs the extra ``syntf[serve]``. Started by ``syntf serve``.
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The service as a FastAPI application, behind its guard."""
+"""The HTTP routes of the service, as a FastAPI application behind its guard."""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ from syntf.serve.metrics import Metrics
 from syntf.serve.playground import Playground
 from syntf.serve.service import Service
 
-PAGE = {
+STATIC_FILES = {
     "/": ("index.html", "text/html"),
     "/docs": ("docs.html", "text/html"),
     "/static/page.css": ("page.css", "text/css"),
@@ -28,40 +28,41 @@ PAGE = {
     "/static/theme.js": ("theme.js", "text/javascript"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
-UNSEEN: Any = dict.fromkeys(
+TELEMETRY_OFF: Any = dict.fromkeys(
     ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
 )
-"""OpenTelemetry would be told paths, words among them, and messages of exceptions: nothing is."""
+"""OpenTelemetry would record paths, which contain words, and messages of exceptions."""
 
-FIELDS = frozenset(
+FIELD_NAMES = frozenset(
     ["body", "path", "query", "word", "top"]
-    + [name for model in (schemas.Document, schemas.Documents, schemas.Play)
+    + [name for model in (schemas.Document, schemas.Documents, schemas.PageDraw)
        for name in model.model_fields]
 )  # fmt: skip
+"""Names that an error message may repeat, because they are ours and not from the request."""
+
+BODY_MODELS = frozenset({"Document", "Documents"})
+"""Alternatives for a request body: pydantic adds their names to the place of an error."""
+
+STATUS_DESCRIPTIONS = {
+    400: "The body is not JSON, or a header was sent twice.",
+    401: "The token is missing or wrong.",
+    403: "The request comes from a page of another origin, or through a proxy.",
+    408: "The request took too long to arrive.",
+    409: "The ledger refuses: nothing was charged or drawn.",
+    413: "The request has too many bytes or too many documents.",
+    421: "The service does not answer to this host name.",
+    422: "The request does not match this description.",
+    429: "Too many requests from this address.",
+    500: "Internal error.",
+    503: "The ledger cannot be used: nothing was drawn.",
+}
 
 
-SHAPES = frozenset({"Document", "Documents"})
-"""The two shapes of a request, one of which it must have: no part of it."""
-
-
-def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """The answers other than 200 that a route may give, for the description."""
-    meanings = {
-        400: "The body is no JSON.",
-        401: "The token is missing or wrong.",
-        403: "The request is from a page of another origin, or came through a proxy.",
-        408: "The request took too long to arrive.",
-        409: "The ledger refuses: nothing was spent or drawn.",
-        413: "Too many bytes, or too many documents.",
-        421: "The service does not go by that name.",
-        422: "The request is not as described here.",
-        429: "Too many requests from this address.",
-        500: "Something went wrong in the service.",
-        503: "The ledger cannot be used: nothing was drawn.",
-    }
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Describe the error statuses of a route: those given, and those that every route has."""
     return {
-        code: {"model": schemas.Problem, "description": meanings[code]}
-        for code in sorted({401, 403, 421, 429, 500, *codes})
+        status: {"model": schemas.Problem, "description": STATUS_DESCRIPTIONS[status]}
+        for status in sorted({400, 401, 403, 421, 429, 500, *statuses})
     }
 
 
@@ -70,44 +71,50 @@ def create_app(
     config: Config,
     playground: Playground | None = None,
 ) -> Guard:
-    """All routes; those of the page only with a playground, and where the config allows it."""
+    """Build the application.
+
+    The page is added if there is a playground, the configuration allows it, and the service has
+    no ledger: the page draws without charging.
+    """
     metrics = Metrics()
     app = FastAPI(
         title="syntf",
         version=__version__,
-        summary="Texts in, synthetic term frequencies with a privacy guarantee out.",
+        summary="Turn texts into synthetic term frequencies with a privacy guarantee.",
         docs_url=None,
         redoc_url=None,
-        telemetry=UNSEEN,
+        telemetry=TELEMETRY_OFF,
     )
 
     @app.post(
         "/v1/anonymize",
         response_model=schemas.Release,
-        responses=problems(400, 408, 409, 413, 422, 503),
+        responses=error_responses(408, 409, 413, 422, 503),
     )
     def anonymize(body: schemas.Document | schemas.Documents) -> Response:
         """Draw n words for each text. Every answer is a release, and losses add up."""
         documents = [body] if isinstance(body, schemas.Document) else body.documents
         if len(documents) > config.max_documents:
             raise HTTPException(413, f"a request may have {config.max_documents:,} documents")
-        ids = names([one.id for one in documents])
-        authors = names([one.author for one in documents])
+        ids = all_or_none("id", [document.id for document in documents])
+        authors = all_or_none("author", [document.author for document in documents])
         if service.ledger is None and (ids or authors):
-            raise HTTPException(409, "ids and authors are for a ledger, and there is none")
+            raise HTTPException(409, "remove id and author: the service has no ledger")
         if service.ledger is not None:
             try:
                 service.ledger.check_authors(authors is not None)
             except SyntfError:
-                wanted = "wants" if authors is None else "has no budget for"
-                raise HTTPException(409, f"the ledger {wanted} authors") from None
-        answer = service.anonymize([one.text for one in documents], ids, authors)
-        metrics.drawn(len(documents))
+                advice = "send an author for" if authors is None else "remove the author of"
+                raise HTTPException(
+                    409, f"{advice} every document: see the budgets of the ledger"
+                ) from None
+        answer = service.anonymize([document.text for document in documents], ids, authors)
+        metrics.count_documents(len(documents))
         run = answer.run
         return JSONResponse(
             {
                 "documents": [
-                    {"counts": counts, "words": list(repeated(counts))} for counts in answer.counts
+                    {"counts": counts, "words": list(words(counts))} for counts in answer.counts
                 ],
                 "guarantee": service.guarantee,
                 "charged": None if run is None else {"run": run.number, "head": run.hash},
@@ -118,36 +125,36 @@ def create_app(
         "/v1/explain/{word}",
         response_model=schemas.Explanation,
         response_model_exclude_none=True,
-        responses=problems(422),
+        responses=error_responses(422),
     )
     def explain(
         word: Annotated[str, Path(min_length=1, max_length=100, examples=["library"])],
         top: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> dict[str, Any]:
-        """What becomes of a word, whatever the document: a property of the table alone."""
+        """Show the words that replace a word. The answer is the same for every document."""
         return service.explain(word, top)
 
-    @app.get("/v1/guarantee", responses=problems())
+    @app.get("/v1/guarantee", responses=error_responses())
     async def guarantee() -> dict[str, Any]:
-        """What is promised of every document, as guarantee.json of a release."""
+        """Return the guarantee for every document: the fields of guarantee.json."""
         return service.guarantee
 
-    @app.get("/healthz", response_model=schemas.Health)
+    @app.get("/healthz", response_model=schemas.Health, responses=error_responses())
     async def health() -> dict[str, str]:
-        """That the service runs. Needs no token."""
+        """Report that the service runs. Needs no token."""
         return {"status": "ok", "version": __version__}
 
-    @app.get("/metrics", responses=problems(), response_class=Response)
+    @app.get("/metrics", responses=error_responses(), response_class=Response)
     def prometheus() -> Response:
-        """Counters and durations for Prometheus; nothing of any text."""
-        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        """Return counters and durations for Prometheus; they contain no text."""
+        return Response(metrics.as_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    if playground is not None and config.shows_page:
+    if playground is not None and config.shows_page and service.ledger is None:
         add_page(app, playground)
 
     @app.exception_handler(RequestValidationError)
-    def invalid(request: Request, error: RequestValidationError) -> Response:
-        return problem(422, described(error.errors()))
+    def invalid_request(request: Request, error: RequestValidationError) -> Response:
+        return problem(422, describe_errors(error.errors()))
 
     @app.exception_handler(HTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
@@ -155,70 +162,74 @@ def create_app(
 
     @app.exception_handler(BudgetError)
     def over_budget(request: Request, error: BudgetError) -> Response:
-        # No more than that: what is left of a budget tells who was released before.
-        return problem(409, "the ledger refuses this request: nothing was spent or drawn")
+        # Say no more: the remaining budget would reveal what was released before.
+        return problem(409, "the ledger refuses this request: nothing was charged or drawn")
 
     @app.exception_handler(SyntfError)
-    def unusable(request: Request, error: SyntfError) -> Response:
-        return problem(503, "the ledger cannot be charged for this: see syntf ledger verify")
+    def unusable_ledger(request: Request, error: SyntfError) -> Response:
+        return problem(503, "the ledger cannot be charged: run syntf ledger verify")
 
     return Guard(app, config, metrics)
 
 
 def add_page(app: FastAPI, playground: Playground) -> None:
-    """The page and what it asks for, which is not part of the API."""
+    """Add the page, its files and its two routes, which are not part of the API."""
     folder = files("syntf.serve").joinpath("static")
-    for path, (name, kind) in PAGE.items():
+    for path, (name, media_type) in STATIC_FILES.items():
         content = folder.joinpath(name).read_bytes()
-        app.add_api_route(path, serving(content, kind), include_in_schema=False)
+        app.add_api_route(path, file_route(content, media_type), include_in_schema=False)
 
     @app.get("/page/start", include_in_schema=False)
     def start() -> dict[str, Any]:
         return playground.start
 
     @app.post("/page/draw", include_in_schema=False)
-    def draw(body: schemas.Play) -> Response:
-        chosen = body.model_dump(exclude={"texts"})
-        drawn = json.dumps(playground.draw(body.texts, **chosen))  # half a character is escaped
+    def draw(body: schemas.PageDraw) -> Response:
+        parameters = body.model_dump(exclude={"texts"})
+        drawn = json.dumps(playground.draw(body.texts, **parameters))  # escapes lone surrogates
         return Response(drawn, media_type="application/json")
 
 
-def serving(content: bytes, kind: str) -> Any:
-    """A route that answers with a file."""
+def file_route(content: bytes, media_type: str) -> Any:
+    """Make a route that answers with the content of a file."""
 
-    async def serve() -> Response:
-        return Response(content, media_type=kind)
+    async def answer() -> Response:
+        return Response(content, media_type=media_type)
 
-    return serve
-
-
-def names(given: list[str | None]) -> list[str] | None:
-    """All ids or authors of a request, or None if it has none; some with and some without: 409."""
-    found = [name for name in given if name is not None]
-    if found and len(found) < len(given):
-        raise HTTPException(409, "give an id, or an author, for every document or for none")
-    return found or None
+    return answer
 
 
-def repeated(counts: dict[str, int]) -> Iterable[str]:
-    """Each word as often as it was counted."""
+def all_or_none(field: str, values: list[str | None]) -> list[str] | None:
+    """Return the ids or authors of all documents, or None if no document has one.
+
+    Raises an HTTPException if only some documents have one.
+    """
+    present = [value for value in values if value is not None]
+    if present and len(present) < len(values):
+        raise HTTPException(409, f"send {field} for every document or for no document")
+    return present or None
+
+
+def words(counts: dict[str, int]) -> Iterable[str]:
+    """Repeat each word as often as it was counted."""
     return (word for word, count in counts.items() for _ in range(count))
 
 
-def described(errors: Iterable[Any]) -> str:
-    """Where a request is wrong and how, by the names of this service and by numbers alone.
+def describe_errors(errors: Iterable[Any]) -> str:
+    """Say where a request is wrong and how, without repeating anything that was sent.
 
-    >>> described([{"loc": ("body", "secret", 3), "msg": "Field required", "input": "secret"}])
+    >>> describe_errors([{"loc": ("body", "secret", 3), "msg": "Field required", "input": "x"}])
     'body.….3: Field required'
     """
     found = []
     for error in errors:
-        named = (part for part in error["loc"] if part not in SHAPES)
-        where = (str(part) if isinstance(part, int) or part in FIELDS else "…"
-                 for part in named)  # fmt: skip
-        found.append(f"{'.'.join(where)}: {error['msg']}")
+        parts = (part for part in error["loc"] if part not in BODY_MODELS)
+        place = (str(part) if isinstance(part, int) or part in FIELD_NAMES else "…"
+                 for part in parts)  # fmt: skip
+        found.append(f"{'.'.join(place)}: {error['msg']}")
     return "; ".join(list(dict.fromkeys(found))[:5])
 
 
 def problem(status: int, detail: str, headers: Any = None) -> Response:
+    """Make an error response."""
     return JSONResponse({"detail": detail}, status, headers)

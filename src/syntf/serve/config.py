@@ -1,30 +1,35 @@
-"""Where the service listens, whom it lets in and how much it takes."""
+"""Configuration of the service: where it listens, who may use it, and its limits."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from syntf.core.errors import SyntfError
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The names under which a browser on this machine reaches it."""
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+"""Host names under which a browser on this machine reaches the service."""
 
-SHORTEST_TOKEN = 16
+MIN_TOKEN_LENGTH = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """What can be chosen of the service, whatever it draws.
+    """Settings of the HTTP service that do not affect what it draws.
 
     Parameters
     ----------
-    host, port : where to listen; port 0 takes a free one.
-    token : what a client must send as ``Authorization: Bearer …``. Optional on loopback alone.
-    names : further names that requests may be addressed to, as by a reverse proxy. Whoever
-        gives one lets others in, so it takes a token.
-    page : show the page, where that is possible at all: see `shows_page`.
-    max_body : the most bytes of a request.
-    max_documents : the most documents of a request.
-    rate : requests a second from one address, and as many at once.
+    host, port : address to listen on; port 0 selects a free port.
+    token : clients must send it as ``Authorization: Bearer TOKEN``. Optional only on loopback.
+    allowed_hosts : more host names that requests may be addressed to, such as that of a
+        reverse proxy. Other machines can then reach the service, so a token is required.
+    page : serve the demonstration page where that is allowed (see `shows_page`).
+    max_body : largest request, in bytes.
+    max_documents : largest number of documents in one request.
+    rate : requests per second accepted from one address, and the size of a burst.
+
+    Raises
+    ------
+    SyntfError : other machines could reach the service and there is no token, or the token is
+        too short.
 
     Examples
     --------
@@ -33,54 +38,54 @@ class Config:
     >>> Config(host="0.0.0.0")
     Traceback (most recent call last):
     ...
-    syntf.core.errors.SyntfError: 0.0.0.0 can be reached from other machines, so a token is \
-needed: \
-set SYNTF_TOKEN, or give --token-file
+    syntf.core.errors.SyntfError: other machines can reach 0.0.0.0, so the service needs a token: \
+set SYNTF_TOKEN or pass --token-file
     """
 
     host: str = "127.0.0.1"
     port: int = 8470
     token: str | None = None
-    names: frozenset[str] = frozenset()
+    allowed_hosts: frozenset[str] = frozenset()
     page: bool = True
     max_body: int = 1 << 20
     max_documents: int = 1000
     rate: float = 100.0
 
     def __post_init__(self) -> None:
-        if self.token is None and not is_loopback(self.host):
+        if self.token is None and (self.allowed_hosts or not is_loopback(self.host)):
+            reached = "the service under --allow-host" if self.allowed_hosts else self.host
             raise SyntfError(
-                f"{self.host} can be reached from other machines, so a token is needed: "
-                "set SYNTF_TOKEN, or give --token-file"
-            )
-        if self.token is None and self.names:
-            raise SyntfError(
-                "with a further host name others can reach the service, so a token is needed: "
-                "set SYNTF_TOKEN, or give --token-file"
+                f"other machines can reach {reached}, so the service needs a token: "
+                "set SYNTF_TOKEN or pass --token-file"
             )
         if self.token is not None and not (
-            len(self.token) >= SHORTEST_TOKEN and self.token.isascii() and self.token.isprintable()
+            len(self.token) >= MIN_TOKEN_LENGTH
+            and self.token.isascii()
+            and self.token.isprintable()
         ):
             raise SyntfError(
-                f"a token must be {SHORTEST_TOKEN} printable ASCII characters or more, such as "
-                "`openssl rand -hex 32` prints"
+                f"the token must have at least {MIN_TOKEN_LENGTH} printable ASCII characters: "
+                "create one with `openssl rand -hex 32`"
             )
 
     @property
     def shows_page(self) -> bool:
-        """Only on loopback and without a token: the page shows what a release must not."""
+        """Whether the page may be served: only without a token, because it shows inner draws."""
         return self.page and self.token is None
 
     @property
-    def known_names(self) -> frozenset[str] | None:
-        """The names that requests may be addressed to; None beyond loopback: a token decides."""
+    def host_names(self) -> frozenset[str] | None:
+        """Host names that requests may be addressed to.
+
+        None if every name is accepted: beyond loopback the token protects the service.
+        """
         if not is_loopback(self.host):
-            return self.names or None
-        return LOOPBACK | self.names | {self.host.lower()}
+            return self.allowed_hosts or None
+        return LOOPBACK_NAMES | self.allowed_hosts | {self.host.lower()}
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can connect to an address.
+    """Return whether only programs on this machine can connect to an address.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "lan.example")]
     [True, True, True, False, False]

@@ -1,13 +1,14 @@
-"""What stands before every request: names, origins, rates, tokens, sizes; and what is logged.
+"""Checks that every request passes before it reaches a route, and the request log.
 
-*Guarantee.* A log line has the time, the route (not the path), the status and the duration. An
-error that nobody expected is logged by its kind and the line of code it came from: the messages
-of exceptions, and tracebacks with them, may quote a text.
+*Guarantee.* A log line holds the time, the route (never the path), the status and the duration.
+An unexpected error is logged by its type and the line of code that raised it. Messages of
+exceptions and tracebacks are never logged, because they may quote a text.
 """
 
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Iterable
 from hmac import compare_digest
@@ -17,18 +18,18 @@ from traceback import extract_tb
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from syntf.serve.config import Config
-from syntf.serve.metrics import OTHER, Metrics
-from syntf.serve.rate import Rate
+from syntf.serve.metrics import OTHER_ROUTE, Metrics
+from syntf.serve.rate import RateLimiter
 
 log = logging.getLogger("syntf.serve")
 
-OPEN = "/healthz"
-"""Answers anyone, at any rate: it says no more than that the service runs."""
+HEALTH_PATH = "/healthz"
+"""Answers anyone at any rate: it only says that the service runs."""
 
 BODY_SECONDS = 30.0
-"""A request must have arrived by then: slow ones do not hold a place for ever."""
+"""Time limit for a request to arrive, so that slow clients do not hold connections."""
 
-HEADERS = {
+SECURITY_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -38,12 +39,17 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
-"""Headers that only a proxy adds: then others can reach the service, and it takes a token."""
+PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+"""Headers that only a proxy adds. Other machines can then reach the service: require a token."""
+
+SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"content-length")
+"""Headers that decide whether a request is accepted. A request may send each only once."""
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
-class Refused(Exception):
-    """A request that goes no further, with the answer it gets."""
+class RequestRefused(Exception):
+    """Ends a request with this status, message and headers."""
 
     def __init__(self, status: int, detail: str, **headers: str) -> None:
         self.status = status
@@ -52,13 +58,13 @@ class Refused(Exception):
 
 
 class Guard:
-    """An ASGI application around another one, which it lets few requests reach."""
+    """ASGI middleware that checks, limits and logs every request to the service."""
 
     def __init__(self, app: ASGIApp, config: Config, metrics: Metrics) -> None:
         self._app = app
         self._config = config
         self._metrics = metrics
-        self._rate = Rate(config.rate)
+        self._limiter = RateLimiter(config.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -69,61 +75,69 @@ class Guard:
             await send({"type": "websocket.close", "code": 1003})
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = time.perf_counter()
+        start = time.perf_counter()
         status = 0
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], *_encoded(HEADERS.items())]}
+                headers = [*message["headers"], *_encode(SECURITY_HEADERS.items())]
+                message = {**message, "headers": headers}
             await send(message)
 
         try:
             self._check(scope)
-            await self._app(scope, await self._body(scope, receive), sending)
-        except Refused as refused:
-            await _refuse(refused, sending)
+            await self._app(scope, await self._read_body(scope, receive), send_with_headers)
+        except RequestRefused as refused:
+            await _refuse(refused, send_with_headers)
         except Exception as error:
-            log.error("%s at %s", type(error).__name__, _line(error))
+            log.error("%s at %s", type(error).__name__, _raised_at(error))
             if not status:
-                await _refuse(Refused(500, "something went wrong in the service"), sending)
+                await _refuse(RequestRefused(500, "internal error"), send_with_headers)
         finally:
             route = getattr(scope.get("route"), "path", None)
-            seconds = time.perf_counter() - began
-            self._metrics.answered(route, status, seconds)
-            log.info("%s %d %.1f ms", route or OTHER, status, 1000 * seconds)
+            seconds = time.perf_counter() - start
+            self._metrics.count_request(route, status, seconds)
+            log.info("%s %d %.1f ms", route or OTHER_ROUTE, status, 1000 * seconds)
 
     def _check(self, scope: Scope) -> None:
-        """Refuse whom the service is not for, before anything of the body is read."""
+        """Refuse requests that the service is not meant for, before any of the body is read."""
+        sent = [name for name, _ in scope["headers"]]
+        if any(sent.count(name) > 1 for name in SINGLE_HEADERS):
+            raise RequestRefused(400, "a header that may be sent once was sent more than once")
         headers = {name.decode("latin-1"): value for name, value in scope["headers"]}
         host = headers.get("host", b"").decode("latin-1")
-        known = self._config.known_names
-        if known is not None and name_of(host) not in known:
-            raise Refused(421, "this service does not go by that name (syntf serve --allow-host)")
+        allowed = self._config.host_names
+        if allowed is not None and host_name(host) not in allowed:
+            raise RequestRefused(
+                421, "the service does not answer to this host name (syntf serve --allow-host)"
+            )
         origin = headers.get("origin")
         if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
-            raise Refused(403, "requests from pages of other origins are not answered")
-        if self._config.token is None and any(name in headers for name in PROXIED):
-            raise Refused(403, "behind a proxy the service needs a token (SYNTF_TOKEN)")
-        if scope["path"] == OPEN:
+            raise RequestRefused(403, "the service does not answer pages of other origins")
+        if self._config.token is None and any(name in headers for name in PROXY_HEADERS):
+            raise RequestRefused(403, "behind a proxy the service needs a token (SYNTF_TOKEN)")
+        if scope["path"] == HEALTH_PATH:
             return
         client = scope.get("client")
-        seconds = self._rate.wait(client[0] if client else "")
+        seconds = self._limiter.take(client[0] if client else "")
         if seconds:
-            raise Refused(429, "too many requests: try again later", retry_after=str(ceil(seconds)))
+            retry_after = str(ceil(seconds))
+            raise RequestRefused(429, "too many requests: try again later", retry_after=retry_after)
         if self._config.token is not None:
-            sent = headers.get("authorization", b"")
-            if not compare_digest(sent, f"Bearer {self._config.token}".encode()):
-                raise Refused(401, "send the token: Authorization: Bearer …",
-                              www_authenticate="Bearer")  # fmt: skip
+            expected = f"Bearer {self._config.token}".encode()
+            if not compare_digest(headers.get("authorization", b""), expected):
+                raise RequestRefused(
+                    401, "send the token as Authorization: Bearer TOKEN", www_authenticate="Bearer"
+                )
 
-    async def _body(self, scope: Scope, receive: Receive) -> Receive:
-        """The whole body, read before anything is done with it, unless it is too large."""
-        most = self._config.max_body
-        too_large = Refused(413, f"a request may have {most:,} bytes", connection="close")
+    async def _read_body(self, scope: Scope, receive: Receive) -> Receive:
+        """Read the whole body within its limits and return a `receive` that replays it."""
+        limit = self._config.max_body
+        too_large = RequestRefused(413, f"a request may have {limit:,} bytes", connection="close")
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length[:20]) > most:
+        if not length.isdigit() or int(length[:20]) > limit:
             raise too_large
         body = bytearray()
         try:
@@ -133,12 +147,13 @@ class Guard:
                     if message["type"] != "http.request":
                         break
                     body += message.get("body", b"")
-                    if len(body) > most:
+                    if len(body) > limit:
                         raise too_large
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
-            raise Refused(408, "the request took too long to arrive", connection="close") from None
+            late = "the request took too long to arrive"
+            raise RequestRefused(408, late, connection="close") from None
         whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
         async def replay() -> Message:
@@ -147,33 +162,35 @@ class Guard:
         return replay
 
 
-def name_of(host: str) -> str:
-    """The name in a Host header, without the port.
+def host_name(header: str) -> str:
+    """Return the name in a Host header without the port; empty if the header is malformed.
 
-    >>> [name_of(host) for host in ("LOCALHOST:8470", "[::1]:8470", "127.0.0.1", "evil.example")]
-    ['localhost', '::1', '127.0.0.1', 'evil.example']
+    >>> [host_name(host) for host in ("LOCALHOST:8470", "[::1]:8470", "127.0.0.1")]
+    ['localhost', '::1', '127.0.0.1']
+    >>> host_name("[::1].evil.example")
+    ''
     """
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    return name.lower()
+    match = _HOST.fullmatch(header)
+    return (match[1] or match[2]).lower() if match else ""
 
 
-def _line(error: BaseException) -> str:
-    """The line of code an error came from: no values."""
+def _raised_at(error: BaseException) -> str:
+    """Return file and line of the code that raised an error, without any values."""
     frames = extract_tb(error.__traceback__)
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "?"
 
 
-async def _refuse(refused: Refused, send: Send) -> None:
+async def _refuse(refused: RequestRefused, send: Send) -> None:
     body = json.dumps({"detail": refused.detail}).encode()
     headers = {
         "content-type": "application/json",
         "content-length": str(len(body)),
         **refused.headers,
     }
-    start = {"status": refused.status, "headers": _encoded(headers.items())}
+    start = {"status": refused.status, "headers": _encode(headers.items())}
     await send({"type": "http.response.start", **start})
     await send({"type": "http.response.body", "body": body})
 
 
-def _encoded(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+def _encode(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
     return [(name.lower().encode(), value.encode()) for name, value in headers]

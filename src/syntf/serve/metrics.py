@@ -1,4 +1,4 @@
-"""What Prometheus may know: how many requests, how long, how many documents; nothing of a text."""
+"""Metrics for Prometheus: numbers of requests and documents, and durations; no texts."""
 
 from prometheus_client import (
     CollectorRegistry,
@@ -9,12 +9,12 @@ from prometheus_client import (
     generate_latest,
 )
 
-OTHER = "other"
-"""The route of whatever matched none: a path that someone sent is never a label."""
+OTHER_ROUTE = "other"
+"""Label of requests that match no route: a path that a client sent is never a label."""
 
 
 class Metrics:
-    """Counters of one service, in a registry of their own."""
+    """Counters of one service, in their own registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -25,7 +25,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "syntf_request_seconds",
-            "Seconds from a request to the end of its answer.",
+            "Seconds from the start of a request to the end of its answer.",
             ["route"],
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
             registry=self._registry,
@@ -34,15 +34,15 @@ class Metrics:
             "syntf_documents", "Documents that words were drawn for.", registry=self._registry
         )
 
-    def answered(self, route: str | None, status: int, seconds: float) -> None:
-        """One request more."""
-        self._requests.labels(route or OTHER, str(status)).inc()
-        self._seconds.labels(route or OTHER).observe(seconds)
+    def count_request(self, route: str | None, status: int, seconds: float) -> None:
+        """Count one request; `route` is None if no route matched."""
+        self._requests.labels(route or OTHER_ROUTE, str(status)).inc()
+        self._seconds.labels(route or OTHER_ROUTE).observe(seconds)
 
-    def drawn(self, documents: int) -> None:
-        """Words were drawn for so many documents more."""
+    def count_documents(self, documents: int) -> None:
+        """Count documents that words were drawn for."""
         self._documents.inc(documents)
 
-    def text(self) -> bytes:
-        """All of it, in the text format of Prometheus."""
+    def as_text(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self._registry)

@@ -1,8 +1,8 @@
-"""What the page shows: the inner draws, to the person whose text it is. This is no release.
+"""Compute what the page shows: the inner draws, for the person who owns the text.
 
-Neighbours are found once, ten for each word; those for a smaller k are the first k of them. The
-rows of the words in a text are then all that a draw needs: in the neighbourhood mechanism a row
-depends on its own neighbours, on ε, k and the number of outputs, and on no other row.
+The result is not a release. Each word's ten nearest words are found once; for a smaller k the
+first k of them are used. A draw needs only the rows of the words in the text: in the
+neighbourhood mechanism a row depends on its own neighbours, ε, k and the number of outputs.
 """
 
 from collections import Counter, defaultdict
@@ -26,42 +26,65 @@ from syntf.serve.service import Service
 from syntf.text.documents import Documents, draw_terms
 from syntf.text.tokenizer import Analyzer
 
-MOST = 10
-"""The largest k that can be tried."""
+MAX_NEIGHBOURS = 10
+"""Largest k that can be tried on the page."""
 
 
-def playable(settings: Settings) -> bool:
-    """Whether the page can show these settings: neighbours, and words as they stand in the text."""
+def supports_page(settings: Settings) -> bool:
+    """Return whether the page can show these settings.
+
+    It needs the neighbourhood mechanism, and an analyzer that keeps words as they are written.
+    """
     return settings.neighbours is not None and settings.analyzer == Analyzer.name
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A text in pieces; those in `places` are its known words, with their `terms`."""
+class TextPieces:
+    """A text cut into pieces; joined, they are the text.
+
+    `places` are the pieces that are known words, and `terms` their input words.
+    """
 
     pieces: list[str]
     places: list[int]
     terms: list[int]
 
 
+@dataclass(frozen=True)
+class OutputModel:
+    """Probability of each output word for one draw from a text.
+
+    It is `background` for every word, plus the value in `above` for the words that have one.
+    """
+
+    background: float
+    above: dict[int, float]
+
+    def __getitem__(self, column: int) -> float:
+        return self.background + self.above.get(column, 0.0)
+
+
 class Playground:
-    """Draws for the page, with any loss, k and n, over the vocabulary of a service.
+    """Draw for the page, with any loss, k and n, over the vocabulary of a service.
 
     Parameters
     ----------
-    service : how texts are read and weighed.
-    neighbours : of each input, the nearest outputs, `MOST` or as many as there are.
+    service : reads and weighs the texts. It must not have a ledger: the page draws without
+        charging.
+    neighbours : the nearest outputs of each input, `MAX_NEIGHBOURS` or as many as there are.
     """
 
     def __init__(self, service: Service, neighbours: Neighbours) -> None:
-        if not playable(service.anonymizer.settings):
-            raise SyntfError("the page shows neighbours (--neighbours), read by --analyzer fast")
+        if not supports_page(service.anonymizer.settings):
+            raise SyntfError("the page needs --neighbours and --analyzer fast")
+        if service.ledger is not None:
+            raise SyntfError("the page draws without charging, so it cannot be used with a ledger")
         self._service = service
         self._neighbours = neighbours
 
     @property
     def start(self) -> dict[str, Any]:
-        """What the page begins with: the parameters of the service itself."""
+        """The values that the page starts with: the parameters of the service."""
         anonymizer = self._service.anonymizer
         return {
             "loss": anonymizer.mechanism.loss,
@@ -75,24 +98,24 @@ class Playground:
     def draw(
         self, texts: Sequence[str], *, loss: float, neighbours: int, length: int
     ) -> dict[str, Any]:
-        """Each draw of each text, what it became, and what an attacker would make of the counts."""
+        """Draw for each text; return every draw, and what the counts tell an attacker."""
         anonymizer = self._service.anonymizer
-        readings = [self._read(text) for text in texts]
-        distinct = sorted({term for reading in readings for term in reading.terms})
+        cut = [self._cut(text) for text in texts]
+        distinct = sorted({term for text in cut for term in text.terms})
         table = self._neighbours[distinct or [0], : min(neighbours, self._neighbours.shape[1])]
         outputs = anonymizer.vocabulary.outputs
         mechanism = NeighbourhoodMechanism(table, outputs=len(outputs), epsilon=2 * loss)
-        row = {term: place for place, term in enumerate(distinct)}
-        shown = [self._shown(reading, mechanism, row, length) for reading in readings]
-        models = [self._model(reading, mechanism, row) for reading in readings]
-        for place, one in enumerate(shown):
+        row_of = {term: row for row, term in enumerate(distinct)}
+        results = [self._draw_text(text, mechanism, row_of, length) for text in cut]
+        models = [self._model(text, mechanism) for text in cut]
+        for place, result in enumerate(results):
             other = models[1 - place] if len(models) == 2 else None
-            one["counts"] = self._counts(one.pop("words"), models[place], other)
-        measured = full_loss(mechanism)
+            result["counts"] = self._counts(result.pop("words"), models[place], other)
+        measured_loss = full_loss(mechanism)
         return {
-            "loss": measured,
+            "loss": measured_loss,
             "epsilon": 2 * loss,
-            "document": bounds.document_loss(measured, length),
+            "document": bounds.document_loss(measured_loss, length),
             "near": float((mechanism.background + mechanism.shares[0]) / mechanism.total),
             "other": float(mechanism.background / mechanism.total),
             "terms": [
@@ -102,77 +125,80 @@ class Playground:
                 }
                 for term, near in zip(distinct, table, strict=False)
             ],
-            "texts": shown,
+            "texts": results,
         }
 
-    def _read(self, text: str) -> Reading:
-        """The text cut at its words: the pieces together are the text."""
-        terms = self._service.terms()
-        reading, end = Reading([], [], []), 0
+    def _cut(self, text: str) -> TextPieces:
+        """Cut a text at its words."""
+        numbers = self._service.input_numbers()
+        cut, end = TextPieces([], [], []), 0
         for token in next(iter(self._service.anonymizer.analyzer.read([text]))):
             start = text.index(token, end)
-            reading.pieces.append(text[end:start])
+            cut.pieces.append(text[end:start])
             end = start + len(token)
-            if terms[token] >= 0:
-                reading.places.append(len(reading.pieces))
-                reading.terms.append(terms[token])
-            reading.pieces.append(token)
-        reading.pieces.append(text[end:])
-        return reading
+            if numbers[token] >= 0:
+                cut.places.append(len(cut.pieces))
+                cut.terms.append(numbers[token])
+            cut.pieces.append(token)
+        cut.pieces.append(text[end:])
+        return cut
 
-    def _shown(
-        self, reading: Reading, mechanism: NeighbourhoodMechanism, row: dict[int, int], length: int
+    def _draw_text(
+        self,
+        text: TextPieces,
+        mechanism: NeighbourhoodMechanism,
+        row_of: dict[int, int],
+        length: int,
     ) -> dict[str, Any]:
-        """The pieces of a text with their terms, and of each draw its piece and what it became."""
+        """Return the pieces with their rows, and for each draw its piece and the output word."""
         anonymizer = self._service.anonymizer
-        known = len(reading.terms)
-        words = Documents(
+        known = len(text.terms)
+        # Every occurrence is a term of its own here, so a drawn term is a place in the text.
+        occurrences = Documents(
             np.array([0, max(1, known)]), np.arange(max(1, known), dtype=np.int32)
-        )  # every word a term of its own: what is drawn is then a place in the text
-        weights = self._weights(reading)
+        )
+        weights = self._weights(text)
         systematic = anonymizer.settings.draws == "systematic"
-        drawn = draw_terms(words, length, entropy.system, weights, systematic=systematic)[0]
-        last = mechanism.shape[0] - 1
-        rows = np.array([row[term] for term in reading.terms] or [last])[drawn]
-        became = mechanism.sample(rows, source=entropy.system).tolist()
-        place_of = dict(zip(reading.places, reading.terms, strict=True))
+        drawn = draw_terms(occurrences, length, entropy.system, weights, systematic=systematic)[0]
+        empty_row = mechanism.shape[0] - 1
+        rows = np.array([row_of[term] for term in text.terms] or [empty_row])[drawn]
+        output_words = mechanism.sample(rows, source=entropy.system).tolist()
+        term_at = dict(zip(text.places, text.terms, strict=True))
         return {
             "pieces": [
-                [piece, row[place_of[place]] if place in place_of else -1]
-                for place, piece in enumerate(reading.pieces)
+                [piece, row_of[term_at[place]] if place in term_at else -1]
+                for place, piece in enumerate(text.pieces)
             ],
             "draws": [
-                [reading.places[place] if known else -1, anonymizer.vocabulary.outputs[column]]
-                for place, column in sorted(zip(drawn.tolist(), became, strict=True))
+                [text.places[place] if known else -1, anonymizer.vocabulary.outputs[column]]
+                for place, column in sorted(zip(drawn.tolist(), output_words, strict=True))
             ],
-            "words": became,
+            "words": output_words,
         }
 
-    def _weights(self, reading: Reading) -> NDArray[np.float64] | None:
+    def _weights(self, text: TextPieces) -> NDArray[np.float64] | None:
         weights = self._service.anonymizer.weights
-        return None if weights is None or not reading.terms else weights[reading.terms]
+        return None if weights is None or not text.terms else weights[text.terms]
 
-    def _model(
-        self, reading: Reading, mechanism: NeighbourhoodMechanism, row: dict[int, int]
-    ) -> "Model":
-        """How likely a word drawn for a text is each output: what an attacker who has it knows."""
-        weights = self._weights(reading)
-        if not reading.terms:
-            return Model(1 / mechanism.shape[1], {})
-        theta = np.ones(len(reading.terms)) if weights is None else weights
+    def _model(self, text: TextPieces, mechanism: NeighbourhoodMechanism) -> OutputModel:
+        """Compute the probability of each output word, as an attacker with the text would."""
+        if not text.terms:
+            return OutputModel(1 / mechanism.shape[1], {})
+        weights = self._weights(text)
+        theta = np.ones(len(text.terms)) if weights is None else weights
         theta = theta / theta.sum()
         shares = mechanism.shares / mechanism.total
         above: defaultdict[int, float] = defaultdict(float)
-        for term, mass in zip(reading.terms, theta.tolist(), strict=True):
+        for term, mass in zip(text.terms, theta.tolist(), strict=True):
             near = self._neighbours[term, : len(shares)].tolist()
             for column, share in zip(near, shares.tolist(), strict=True):
                 above[column] += mass * share
-        return Model(mechanism.background / mechanism.total, dict(above))
+        return OutputModel(mechanism.background / mechanism.total, dict(above))
 
     def _counts(
-        self, words: Sequence[int], own: "Model", other: "Model | None"
+        self, words: Sequence[int], own: OutputModel, other: OutputModel | None
     ) -> list[tuple[str, int, float]]:
-        """What is released of a text, and how much each word speaks for it, not for the other."""
+        """Return word, count and the log ratio of its probability under both texts."""
         outputs = self._service.anonymizer.vocabulary.outputs
         return [
             (outputs[column], count, 0.0 if other is None else log(own[column] / other[column]))
@@ -180,23 +206,12 @@ class Playground:
         ]
 
 
-@dataclass(frozen=True)
-class Model:
-    """The chance of each output under a text: the background, and what stands above it."""
-
-    background: float
-    above: dict[int, float]
-
-    def __getitem__(self, column: int) -> float:
-        return self.background + self.above.get(column, 0.0)
-
-
 def full_loss(mechanism: NeighbourhoodMechanism) -> float:
-    """The loss of the whole table that these rows are from: the theorem's ln R, rounded up.
+    """Return the loss of the whole table that these rows belong to: ln R, rounded up.
 
     >>> rows = NeighbourhoodMechanism([[0, 1], [1, 2]], outputs=10_000, epsilon=16.0)
     >>> full_loss(rows) == rows.loss <= 8.0
     True
     """
-    most = mechanism.background + int(mechanism.shares[0])
-    return log_up(Fraction(most, mechanism.background))
+    largest = mechanism.background + int(mechanism.shares[0])
+    return log_up(Fraction(largest, mechanism.background))

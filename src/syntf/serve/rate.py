@@ -1,39 +1,43 @@
-"""How often one address may ask."""
+"""Limit how often one address may send requests."""
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
 
-class Rate:
-    """A bucket for each address that fills with `rate` requests a second, up to as many.
+class RateLimiter:
+    """A token bucket for each address.
 
-    The addresses remembered are bounded; the one that was silent longest is forgotten first.
+    Each bucket fills with `rate` requests per second and holds at most one second's worth. At
+    most `MAX_ADDRESSES` buckets are kept; the address that was silent longest is dropped first.
 
     Examples
     --------
     >>> clock = iter([0.0, 0.0, 0.0, 0.5]).__next__
-    >>> rate = Rate(2, clock)
-    >>> [rate.wait("a"), rate.wait("a"), rate.wait("a"), rate.wait("a")]
+    >>> limiter = RateLimiter(2, clock)
+    >>> [limiter.take("a") for _ in range(4)]
     [0.0, 0.0, 0.5, 0.0]
     """
 
-    MOST = 10_000
+    MAX_ADDRESSES = 10_000
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.rate = rate
         self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def wait(self, address: str) -> float:
-        """Take one request from the bucket: 0, or the seconds until there is one."""
-        full = max(1.0, self.rate)
+    def take(self, address: str) -> float:
+        """Take one request from the bucket of an address.
+
+        Returns 0 if the request is allowed, else the seconds to wait until it would be.
+        """
+        capacity = max(1.0, self.rate)
         now = self._clock()
-        there, before = self._buckets.get(address, (full, now))
-        there = min(full, there + (now - before) * self.rate)
-        allowed = there >= 1
-        self._buckets[address] = (there - allowed, now)
+        level, last_time = self._buckets.get(address, (capacity, now))
+        level = min(capacity, level + (now - last_time) * self.rate)
+        allowed = level >= 1
+        self._buckets[address] = (level - allowed, now)
         self._buckets.move_to_end(address)
-        if len(self._buckets) > self.MOST:
+        if len(self._buckets) > self.MAX_ADDRESSES:
             self._buckets.popitem(last=False)
-        return 0.0 if allowed else (1 - there) / self.rate
+        return 0.0 if allowed else (1 - level) / self.rate

@@ -1,4 +1,4 @@
-"""What goes in and out, as the OpenAPI description tells it."""
+"""Requests and responses of the API, as its OpenAPI description shows them."""
 
 from typing import Any
 
@@ -6,17 +6,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Document(BaseModel):
-    """One text; `id` and `author` say whom a ledger charges, and are not released."""
+    """One text. A ledger is charged for `id` and `author`; neither is released."""
 
     model_config = ConfigDict(extra="forbid")
 
     text: str = Field(examples=["The library was closed, so we took the bus home."])
-    id: str | None = Field(default=None, description="With a ledger: the document's name.")
-    author: str | None = Field(default=None, description="With a ledger: who wrote it.")
+    id: str | None = Field(default=None, description="Name of the document, for the ledger.")
+    author: str | None = Field(default=None, description="Author of the text, for the ledger.")
 
 
 class Documents(BaseModel):
-    """Many texts, charged and drawn together or not at all."""
+    """Several texts. The ledger accepts all of them or refuses all of them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -24,46 +24,46 @@ class Documents(BaseModel):
 
 
 class Synthetic(BaseModel):
-    """What stands for a document: n words, counted; and the same words one by one."""
+    """The synthetic document that replaces a text: n drawn words."""
 
-    counts: dict[str, int] = Field(description="How often each word was drawn; n in all.")
-    words: list[str] = Field(description="The same n words, in the order of the vocabulary.")
+    counts: dict[str, int] = Field(description="How often each word was drawn; the sum is n.")
+    words: list[str] = Field(description="The same n words as a list, in vocabulary order.")
 
 
 class Charged(BaseModel):
-    """The run of the ledger; its head is worth keeping elsewhere."""
+    """The run that was charged to the ledger. Store `head` in another place."""
 
     run: int
     head: str
 
 
 class Release(BaseModel):
-    """The synthetic documents, in the order of the texts, and what is promised of each."""
+    """The synthetic documents in the order of the texts, and the guarantee for each."""
 
     documents: list[Synthetic]
-    guarantee: dict[str, Any] = Field(description="As guarantee.json of a release.")
-    charged: Charged | None = Field(description="None without a ledger.")
+    guarantee: dict[str, Any] = Field(description="The fields of guarantee.json.")
+    charged: Charged | None = Field(description="Null without a ledger.")
 
 
 class Substitute(BaseModel):
     word: str
-    chance: float
+    chance: float = Field(description="Probability of this word.")
 
 
 class Others(BaseModel):
     words: int
-    chance: float
+    chance: float = Field(description="Probability of all these words together.")
 
 
 class Explanation(BaseModel):
-    """What a word becomes. A word that is not known is left out of documents."""
+    """The words that replace a word. A word that is not in the vocabulary is ignored."""
 
     known: bool
-    term: str | None = Field(default=None, description="The dictionary form that it counts as.")
-    stays: float | None = Field(default=None, description="The chance that it stays itself.")
-    substitutes: list[Substitute] = Field(default=[], description="The likeliest first.")
+    term: str | None = Field(default=None, description="Dictionary form that is counted.")
+    stays: float | None = Field(default=None, description="Probability that it is not replaced.")
+    substitutes: list[Substitute] = Field(default=[], description="Most probable first.")
     others: Others | None = None
-    loss: float = Field(description="The most that any two words differ in any output.")
+    loss: float = Field(description="Loss per word: bounds how much one drawn word reveals.")
 
 
 class Health(BaseModel):
@@ -72,13 +72,13 @@ class Health(BaseModel):
 
 
 class Problem(BaseModel):
-    """What is wrong, in a sentence; never a word of the request."""
+    """One sentence about what is wrong. It never quotes the request."""
 
     detail: str
 
 
-class Play(BaseModel):
-    """What the page asks for: up to two texts, and parameters to try."""
+class PageDraw(BaseModel):
+    """A request of the page: one or two texts, and parameters to try."""
 
     model_config = ConfigDict(extra="forbid")
 

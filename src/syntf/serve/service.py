@@ -1,9 +1,10 @@
-"""What the service does with texts, without a word of HTTP.
+"""Anonymise texts for the HTTP service; this module does not know HTTP.
 
-*Guarantee.* Every answer is a release of its own: its words are drawn from the operating system's
-entropy, by whichever thread it is, so no two requests share a draw. With a ledger, a request is
-charged before it draws, or draws nothing. Of a text nothing is kept once it is answered, not even
-which words were looked up; an answer has counts alone, in the order of the vocabulary.
+*Guarantee.* Every answer is a release of its own. Its words are drawn with fresh entropy of the
+operating system, in whichever thread runs, so no two requests share a draw. With a ledger, a
+request is charged before it draws; if the charge is refused, nothing is drawn. Nothing of a text
+is kept after its answer, not even which words were looked up. An answer holds counts only, in
+the order of the vocabulary.
 """
 
 from collections.abc import Sequence
@@ -25,44 +26,54 @@ from syntf.text.tokenizer import Remembered, first_known
 
 @dataclass(frozen=True)
 class Answer:
-    """The counts of each document, by word; and the run of the ledger that was charged."""
+    """The counts of each document by word, and the ledger run that was charged, if any."""
 
     counts: Sequence[dict[str, int]]
     run: Run | None
 
 
 class Service:
-    """An anonymizer that many threads may ask at once, and perhaps a ledger.
+    """Anonymise texts for several threads at once, and charge a ledger if there is one.
 
     Parameters
     ----------
-    anonymizer : draws from the operating system's entropy, over public words: refused else.
-    ledger : to charge every document to.
+    anonymizer : must draw from the operating system's entropy and use a public vocabulary.
+    ledger : charged for every document before it is drawn for.
+
+    Raises
+    ------
+    SyntfError : the anonymizer is seeded, or its vocabulary was fitted on texts.
     """
 
     def __init__(self, anonymizer: Anonymizer, ledger: Ledger | None = None) -> None:
         if anonymizer.source is not entropy.system:
-            raise SyntfError("a service draws from the system's entropy, never from a seed")
+            raise SyntfError(
+                "the service draws from the operating system and does not accept a seed"
+            )
         guarantee = anonymizer.guarantee()
         if not guarantee.private:
-            raise SyntfError("a service needs a public vocabulary: nothing is fitted on requests")
+            raise SyntfError("the service needs a public vocabulary and a public idf")
         self.anonymizer = anonymizer
         self.ledger = ledger
         self.guarantee = guarantee.as_dict()
         self._loss = accountable(guarantee)
         inputs = anonymizer.vocabulary.inputs
-        self._number = {term: i for i, term in enumerate(inputs)}
-        self._column = {term: i for i, term in enumerate(anonymizer.vocabulary.outputs)}
-        self._term = first_known(anonymizer.analyzer, self._number.__contains__)
-        self.read(["ready"])  # what reading needs is loaded now, not in the first request
+        self._input_number = {term: number for number, term in enumerate(inputs)}
+        outputs = anonymizer.vocabulary.outputs
+        self._output_column = {term: column for column, term in enumerate(outputs)}
+        self._term = first_known(anonymizer.analyzer, self._input_number.__contains__)
+        self.read(["ready"])  # load what reading needs now, not in the first request
 
-    def terms(self) -> Remembered[Any, int]:
-        """From tokens to inputs, or -1; forgets its tokens with the request it is made for."""
-        return Remembered(lambda token: self._number.get(self._term(token), -1))
+    def input_numbers(self) -> Remembered[Any, int]:
+        """Return a new mapping from tokens to input words, -1 for unknown tokens.
+
+        It remembers the tokens it was asked for, so use one per request.
+        """
+        return Remembered(lambda token: self._input_number.get(self._term(token), -1))
 
     def read(self, texts: Sequence[str]) -> Documents:
-        """The known terms of each text, by a memory of its own."""
-        return self.anonymizer.read(texts, term_of=self.terms())
+        """Find the known terms of each text, without keeping any token afterwards."""
+        return self.anonymizer.read(texts, term_of=self.input_numbers())
 
     def anonymize(
         self,
@@ -70,7 +81,12 @@ class Service:
         ids: Sequence[str] | None = None,
         authors: Sequence[str] | None = None,
     ) -> Answer:
-        """Charge the ledger, if there is one, then draw."""
+        """Charge the ledger, if there is one, then draw words for each text.
+
+        Raises
+        ------
+        BudgetError : the ledger refuses the documents; nothing was charged or drawn.
+        """
         run = None
         if self.ledger is not None:
             names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
@@ -84,21 +100,21 @@ class Service:
         return Answer(counts, run)
 
     def explain(self, word: str, top: int) -> dict[str, Any]:
-        """What the mechanism makes of a word: its likeliest substitutes, and all the others."""
+        """Return the `top` most probable substitutes of a word, and the sum of all others."""
         mechanism, outputs = self.anonymizer.mechanism, self.anonymizer.vocabulary.outputs
-        term = self.terms()[self.anonymizer.analyzer.alone(word)]
-        if term < 0:
+        number = self.input_numbers()[self.anonymizer.analyzer.alone(word)]
+        if number < 0:
             return {"known": False, "loss": mechanism.loss}
-        chances: NDArray[np.float64] = mechanism.weights(term) / mechanism.total
+        chances: NDArray[np.float64] = mechanism.weights(number) / mechanism.total
         best = np.argsort(-chances, kind="stable")[:top]
-        own = self.anonymizer.vocabulary.inputs[term]
-        column = self._column.get(own)
+        term = self.anonymizer.vocabulary.inputs[number]
+        own_column = self._output_column.get(term)
         return {
             "known": True,
-            "term": own,
-            "stays": 0.0 if column is None else float(chances[column]),
+            "term": term,
+            "stays": 0.0 if own_column is None else float(chances[own_column]),
             "substitutes": [
-                {"word": outputs[place], "chance": float(chances[place])} for place in best
+                {"word": outputs[column], "chance": float(chances[column])} for column in best
             ],
             "others": {
                 "words": len(outputs) - len(best),

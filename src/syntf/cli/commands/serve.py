@@ -7,65 +7,68 @@ import click
 from syntf.cli.options import FILE, parameters
 
 
-@click.command("serve", short_help="Anonymise at the source, and a page to see how.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.command("serve", short_help="Run a local anonymisation service with a demonstration page.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8470,
     show_default=True,
-    help="The port; 0 for a free one.",
+    help="Port to listen on; 0 selects a free port.",
 )
 @click.option(
     "--token-file",
     type=FILE,
     metavar="FILE",
-    help="What clients must send, in place of $SYNTF_TOKEN. Needed beyond this machine.",
+    help="File with the token that clients must send; replaces $SYNTF_TOKEN. Required if "
+    "other machines can reach the service.",
 )
 @click.option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="A further name that requests may be addressed to, as by a reverse proxy.",
+    help="Another host name that requests may use, such as that of a reverse proxy.",
 )
 @click.option(
     "--page/--no-page",
     default=True,
     show_default=True,
-    help="The page that shows the method; never beyond this machine, nor with a token.",
+    help="Serve the demonstration page. It is never served with a token or a ledger.",
 )
-@click.option("--ledger", type=FILE, metavar="FILE", help="Charge every document to this ledger.")
+@click.option(
+    "--ledger", type=FILE, metavar="FILE", help="Charge the loss of every document to this ledger."
+)
 @click.option(
     "--max-body",
     type=click.IntRange(min=1),
     default=1 << 20,
     show_default=True,
-    help="The most bytes of a request.",
+    help="Largest request, in bytes.",
 )
 @click.option(
     "--max-documents",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
-    help="The most documents of a request.",
+    help="Largest number of documents in a request.",
 )
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     default=100,
     show_default=True,
-    help="Requests a second from one address.",
+    help="Requests per second accepted from one address.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Log errors alone.")
+@click.option("--quiet", "-q", is_flag=True, help="Log only errors.")
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @parameters(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
 def command(**options: Any) -> None:
-    """Anonymise at the source: a service on this machine, and a page that shows the method.
+    """Run a service on this machine that anonymises texts, with a page that shows the method.
 
-    Texts are posted to /v1/anonymize; / shows what happens to them. Nothing of a text is kept
-    or logged. Needs pip install 'syntf[serve]'.
+    Clients post texts to /v1/anonymize. The page is at /. No text is stored or logged.
+    Needs pip install 'syntf[serve]'.
 
     \b
     Example:

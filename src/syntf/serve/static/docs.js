@@ -1,4 +1,4 @@
-// The OpenAPI description, as a page that loads nothing from elsewhere.
+// Show the OpenAPI description without loading anything from another host.
 "use strict";
 
 function make(tag, className, text) {
@@ -9,7 +9,7 @@ function make(tag, className, text) {
 }
 
 function sample(schema, schemas) {
-  // A value of the shape that a schema describes.
+  // Make an example value for a schema.
   if (schema.$ref) return sample(schemas[schema.$ref.split("/").pop()], schemas);
   if (schema.examples) return schema.examples[0];
   const options = schema.anyOf || schema.oneOf;

@@ -1,5 +1,5 @@
-// The page: asks the service on this machine for draws, and shows what came of each.
-// Texts travel in the body of a POST, never in an address, and are kept nowhere.
+// The page: requests draws from the service on this machine and shows them.
+// Texts are sent in the body of a POST, never in a URL, and are not stored.
 "use strict";
 
 const SAMPLES = {
@@ -15,14 +15,14 @@ const SAMPLES = {
     "electric car, if the battery lasts.",
 };
 const SIDES = ["a", "b"];
-const SHOWN = 70; // words of a release that are listed one by one
+const MAX_LISTED = 70; // released words that are listed; the others are counted
 
 const get = (id) => document.getElementById(id);
 const dials = ["loss", "neighbours", "length"].map(get);
 let service = null; // the parameters of the service
 let answer = null; // the last draws
-let look = 0; // which text is looked into
-let chosen = 0; // which of its draws
+let look = 0; // index of the text that is shown
+let chosen = 0; // index of the selected draw
 let waiting = false;
 let again = false;
 
@@ -44,7 +44,7 @@ function percent(share) {
 }
 
 function power(exponent) {
-  // e to a power, for people
+  // e to a power, rounded for reading
   if (exponent < 14) return number(Math.exp(exponent), exponent < 3 ? 1 : 0);
   return `10${superscript(Math.round(exponent / Math.LN10))}`;
 }
@@ -54,7 +54,7 @@ function superscript(value) {
 }
 
 function kind(draw) {
-  // near to the word it was drawn for, that word itself, or any word
+  // is the output word near the drawn word, the same word, or any other word?
   const [place, became] = draw;
   if (place < 0) return "noise";
   const term = answer.terms[answer.texts[look].pieces[place][1]];
@@ -63,7 +63,7 @@ function kind(draw) {
 }
 
 async function refresh() {
-  // One request at a time; whatever changed meanwhile is asked for after it.
+  // Send one request at a time; changes made meanwhile are sent after it.
   for (const dial of dials) {
     get(`${dial.id}-value`).textContent = dial.id === "loss" ? Number(dial.value).toFixed(1) : dial.value;
   }
@@ -91,7 +91,7 @@ async function refresh() {
     show();
     tell(`${number(2 * found.texts[0].draws.length)} words drawn in ${Math.ceil(performance.now() - began)} ms`);
   } catch (error) {
-    tell(error instanceof TypeError ? "the service does not answer" : error.message, true);
+    tell(error instanceof TypeError ? "The service does not answer." : error.message, true);
   } finally {
     waiting = false;
     if (again) {
@@ -123,12 +123,12 @@ function show() {
 function showHints() {
   const k = Number(get("neighbours").value);
   get("loss-hint").textContent =
-    `One word seen changes the odds at most e^ℓ = ${power(answer.loss)} times. ε = ${number(answer.epsilon, 1)}`;
+    `One word changes the odds by at most e^ℓ = ${power(answer.loss)}. ε = ${number(answer.epsilon, 1)}`;
   get("neighbours-hint").textContent =
     k === 1
       ? `${percent(answer.near)} for the nearest word.`
       : `${percent(answer.near)} for each near word, ${percent(Math.min(1, k * answer.near))} for one of the ${k}.`;
-  get("length-hint").textContent = `n · ℓ = ${number(answer.document)} for the document, whatever its own length.`;
+  get("length-hint").textContent = `n · ℓ = ${number(answer.document)} for the document, however long it is.`;
 }
 
 function showDraws() {
@@ -197,11 +197,11 @@ function showChart(place, became) {
   const term = answer.terms[answer.texts[look].pieces[place][1]];
   const others = service.outputs - term.near.length;
   const isNear = term.near.includes(became);
-  hint.textContent = `The chances of what “${term.word}” becomes; “${became}” was drawn.`;
+  hint.textContent = `Probability of each word that may replace “${term.word}”. This time “${became}” replaced it.`;
   const rows = term.near.map((word) => [word, answer.near, word === term.word ? "is-same" : "", word === became]);
   if (!isNear) rows.push([became, answer.other, became === term.word ? "is-same" : "is-noise", true]);
   const left = others - !isNear;
-  rows.push([`any of ${number(left)} others`, left * answer.other, "is-noise", false]);
+  rows.push([`any of ${number(left)} other words`, left * answer.other, "is-noise", false]);
   const largest = Math.max(...rows.map((row) => row[1]));
   const list = make("ul", "bars");
   for (const [word, chance, className, drawn] of rows) {
@@ -218,8 +218,8 @@ function showChart(place, became) {
     "p",
     "hint",
     isNear
-      ? `“${became}” is ${ratio} times likelier here than for a word it is not near to: e^ℓ, the most it can say.`
-      : `“${became}” is not near: it comes out for this word as for nearly every other, and says next to nothing.`,
+      ? `“${became}” is ${ratio} times more probable here than for a word that it is not near: e^ℓ, the largest ratio possible.`
+      : `“${became}” is not near “${term.word}”. It is about as probable for nearly every other word, so it reveals next to nothing.`,
   );
   get("chart").replaceChildren(list, note);
 }
@@ -227,9 +227,9 @@ function showChart(place, became) {
 function showSums() {
   const length = Number(get("length").value);
   const parts = [
-    [number(answer.loss, 2), "one word, ℓ"],
-    [number(answer.document), `a document of ${length} words, n · ℓ`],
-    [number(50 * answer.document), "an author of 50 such documents"],
+    [number(answer.loss, 2), "per word, ℓ"],
+    [number(answer.document), `per document of ${length} words, n · ℓ`],
+    [number(50 * answer.document), "per author of 50 such documents"],
   ];
   get("sums").replaceChildren(
     ...parts.map(([value, name]) => {
@@ -241,7 +241,7 @@ function showSums() {
 }
 
 function evidence(side) {
-  // What each draw says for its own text and against the other, summed as the draws come.
+  // Sum over the draws of the log ratio: how much they favour their own text over the other.
   const says = new Map(answer.texts[side].counts.map(([word, , weight]) => [word, weight]));
   let sum = 0;
   return [0, ...answer.texts[side].draws.map(([, became]) => (sum += says.get(became)))];
@@ -260,7 +260,7 @@ function showRise() {
   const path = (values) => values.map((value, step) => `${step ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   svg.setAttribute("aria-label", `Loss over words drawn: at most ${number(bound)} after ${length} words; ` +
-    `this time the words of A say ${number(lines[0].at(-1))}, those of B ${number(lines[1].at(-1))}.`);
+    `these draws reach ${number(lines[0].at(-1))} for A and ${number(lines[1].at(-1))} for B.`);
   const axis = (value) => {
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "axis" }));
     const label = drawn("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" });
@@ -272,7 +272,7 @@ function showRise() {
   svg.append(drawn("path", { d: path([0, ...Array(length).fill(0).map((_, i) => (bound * (i + 1)) / length)]), class: "bound" }));
   lines.forEach((values, side) => svg.append(drawn("path", { d: path(values), class: `line-${SIDES[side]}` })));
   const most = drawn("text", { x: x(length * 0.8) - 6, y: y(bound * 0.8) - 8, class: "label-bound", "text-anchor": "end" });
-  most.textContent = "the most it can be: n · ℓ";
+  most.textContent = "upper bound: n · ℓ";
   svg.append(most);
   for (const [step, content, anchor] of [[0, "0", "middle"], [length, `${length} words drawn`, "end"]]) {
     const label = drawn("text", { x: x(step), y: height - 8, "text-anchor": anchor });
@@ -282,11 +282,11 @@ function showRise() {
   get("rise").replaceChildren(svg);
   get("rise-hint").replaceChildren(
     ...lines.map((values, side) => {
-      const part = make("span", `says-${SIDES[side]}`, `what ${SIDES[side].toUpperCase()}'s words say: `);
+      const part = make("span", `says-${SIDES[side]}`, `these draws of ${SIDES[side].toUpperCase()}: `);
       part.append(make("b", "", number(values.at(-1))));
       return part;
     }),
-    make("span", "", "this time, taken one by one, to tell A from B."),
+    make("span", "", "log odds for the right text, if words are judged one by one."),
   );
 }
 
@@ -310,14 +310,14 @@ function showSeen(side, index) {
   verdict.replaceChildren();
   const certain = Math.abs(sum);
   if (certain < 0.1) {
-    verdict.append(make("b", "", "Says nothing: A and B are equally likely."));
+    verdict.append(make("b", "", "No evidence: A and B are equally likely."));
   } else {
     verdict.append(
       make("b", "", `Odds of ${power(certain)} to 1 for ${sum > 0 ? own : other}`),
-      ` by ${pointing} words that speak for ${own}. The promise: never above ${power(answer.document)}.`,
+      `, from ${pointing} words that point to ${own}. Guarantee: never above ${power(answer.document)} to 1.`,
     );
   }
-  const items = counts.slice(0, SHOWN).map(([word, count, weight]) => {
+  const items = counts.slice(0, MAX_LISTED).map(([word, count, weight]) => {
     const speaksFor = weight > 0.1 ? side : weight < -0.1 ? other.toLowerCase() : "";
     const item = make("li", speaksFor ? `for-${speaksFor}` : "", word);
     if (Math.abs(weight) > 2) item.classList.add("strong");
@@ -325,7 +325,7 @@ function showSeen(side, index) {
     if (count > 1) item.append(make("span", "count", `×${count}`));
     return item;
   });
-  if (counts.length > SHOWN) items.push(make("li", "rest", `and ${counts.length - SHOWN} others`));
+  if (counts.length > MAX_LISTED) items.push(make("li", "rest", `and ${counts.length - MAX_LISTED} more`));
   get(`seen-${side}`).replaceChildren(...items);
 }
 
@@ -347,7 +347,7 @@ get("draws").addEventListener("click", (event) => {
 });
 
 get("draws").addEventListener("keydown", (event) => {
-  // One stop for the tab key; arrows go from draw to draw.
+  // The tab key stops here once; the arrow keys move from draw to draw.
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   if (!(event.key in steps)) return;
   event.preventDefault();
@@ -377,4 +377,4 @@ fetch("/page/start")
     setDials();
     return refresh();
   })
-  .catch(() => tell("the service does not answer", true));
+  .catch(() => tell("The service does not answer.", true));

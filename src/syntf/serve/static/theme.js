@@ -1,4 +1,4 @@
-// The theme: the system's, unless the person chose another; that choice alone is remembered.
+// Light or dark theme: follows the system until the button is used. Only that choice is stored.
 "use strict";
 
 const root = document.documentElement;
@@ -12,7 +12,7 @@ function chosenTheme() {
   try {
     return localStorage.getItem("theme");
   } catch {
-    return null; // storage may be off
+    return null; // storage may be disabled
   }
 }
 
@@ -29,7 +29,7 @@ document.addEventListener("DOMContentLoaded", () => {
     try {
       localStorage.setItem("theme", root.dataset.theme);
     } catch {
-      // it then lasts as long as the page
+      // the choice then lasts until the page is closed
     }
     label();
   });
