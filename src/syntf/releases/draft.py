@@ -114,7 +114,7 @@ class Draft:
         shuffle: entropy.Source | None = None,
         numbered: bool = False,
         format: str = "npz",
-    ) -> None:
+    ) -> Guarantee:
         """Assemble the release beside the draft, in a random order if asked to; let it appear.
 
         The shards stay as they are until then, so this step can be done again from the start.
@@ -135,12 +135,15 @@ class Draft:
                     ordered = shuffled(self._read, count, self._final, shuffle)
                 shards = zip(parts, ordered, strict=True)
                 written = _write(self._final, shards, vocabulary, numbered=numbered, format=format)
-            _assemble(self._final, parts, written, vocabulary, guarantee, portrait, format)
+            promise = _assemble(
+                self._final, parts, written, vocabulary, guarantee, portrait, format
+            )
             appear(self._final, self.folder)
         finally:  # whatever interrupts this, and whenever
             self._finished = not self._final.exists()
             shutil.rmtree(self._final, ignore_errors=True)
         self.discard()
+        return promise
 
     def discard(self) -> None:
         """Remove the draft."""
@@ -227,7 +230,7 @@ def _assemble(
     guarantee: Guarantee,
     portrait: Portrait,
     format: str,
-) -> None:
+) -> Guarantee:
     """All files of a release: those of the shards, as they are written, then all others."""
     columns: Sequence[str] = []
     longest = min(guarantee.length, len(vocabulary))
@@ -251,6 +254,7 @@ def _assemble(
     (final / "guarantee.json").write_bytes(promise.as_json().encode())
     for path in [*final.iterdir(), final]:
         sync(path)
+    return promise
 
 
 def write(

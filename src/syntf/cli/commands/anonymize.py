@@ -109,9 +109,9 @@ def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
     if master:
         raise click.UsageError("--master is the address of a cluster: add --engine spark")
     files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "ledger", "author", "resume", "force", "quiet", "as_json", "seed", "device",
+             "ledger", "author", "resume", "force", "quiet", "as_json", "device",
              "jobs")  # fmt: skip
-    own = {name: options.pop(name) for name in files}
+    own = {name: options.pop(name) for name in files} | {"insecure_seed": options.pop("seed")}
     anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)
 
 

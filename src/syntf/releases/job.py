@@ -1,0 +1,399 @@
+"""Make a release: the whole job, from the input files to the finished folder.
+
+The order of the steps is what makes a release safe:
+
+1. check the options and the target folder, before any work is done;
+2. open the ledger and the input;
+3. prepare the anonymizer from the settings, and with it the guarantee;
+4. charge the ledger for every document, on disk, or else draw nothing;
+5. draw the counts into a draft, one shard at a time;
+6. write all files of the release and rename its folder into place, whole or not at all.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from syntf import __version__
+from syntf.core import entropy, parallel
+from syntf.core.counts import Counts, compact, stacked
+from syntf.core.errors import SyntfError
+from syntf.core.progress import Advance, Stages, silent
+from syntf.inputs import corpus as inputs_corpus
+from syntf.inputs import paths
+from syntf.inputs.corpus import BadRows, Corpus
+from syntf.ledger.ledger import Ledger, accountable
+from syntf.ledger.names import Charge, Names
+from syntf.ledger.store import Run
+from syntf.pipeline import presets
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases import draft as drafts
+from syntf.report.portrait import portrait
+from syntf.text.documents import Documents, joined
+from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
+
+WAITING_TERMS = 1 << 24
+"""Draw for the documents that were read once they have about this many known terms."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A finished release.
+
+    path : the folder of the release.
+    documents : the number of documents in it.
+    guarantee : the guarantee as written to ``guarantee.json``, with the digests of all files.
+    skipped_rows : the number of broken rows left out (with ``bad_rows="skip"``).
+    skipped : file and line of the first ten of these rows.
+    terms_without_vector : terms of the vocabulary left out because they have no word vector.
+    notes : what was corrected in the word vectors, in sentences.
+    ledger_run : what the ledger was charged, or None without a ledger.
+    """
+
+    path: Path
+    documents: int
+    guarantee: Guarantee
+    skipped_rows: int
+    skipped: Sequence[str]
+    terms_without_vector: int
+    notes: Sequence[str]
+    ledger_run: Run | None
+
+
+def release(
+    inputs: str | PathLike[str] | Sequence[str | PathLike[str]],
+    out: str | PathLike[str],
+    *,
+    text: str = "text",
+    id: str | None = None,
+    keep: Sequence[str] = (),
+    shuffle: bool = False,
+    format: str = "npz",
+    input_format: str | None = None,
+    encoding: str = "utf-8",
+    bad_rows: BadRows = "stop",
+    settings: Settings | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    author: str | None = None,
+    resume: bool = False,
+    force: bool = False,
+    insecure_seed: int | None = None,
+    device: str = "cpu",
+    jobs: int | None = None,
+    progress: Stages = silent,
+    **chosen: Any,
+) -> Release:
+    """Make a release from the texts in some files, as ``syntf anonymize`` does.
+
+    Parameters
+    ----------
+    inputs : path, or sequence of paths
+        Files, folders of text files, or patterns such as ``mails/*.csv``; ``-`` for standard input.
+    out : path
+        The folder to write. It must not exist yet, unless `force` is set.
+    text : str
+        The column with the texts.
+    id : str, optional
+        A column that identifies each document. It is released as it is.
+    keep : sequence of str
+        Further columns to release as they are, outside the guarantee.
+    shuffle : bool
+        Release the documents in a random order.
+    format : str
+        The format of the counts: npz, parquet, mtx, svmlight, jsonl or text.
+    input_format : str, optional
+        The format of the input, in place of the one that the file names end in.
+    encoding : str
+        The encoding of text files.
+    bad_rows : {"stop", "skip"}
+        Stop at a broken row before anything is released, or leave such rows out.
+    settings : Settings, optional
+        How to anonymize. Instead, single settings can be given as further keyword arguments,
+        such as ``preset="accurate"`` or ``length=100``.
+    ledger : Ledger or path, optional
+        Charge the loss of every document to this ledger before anything is drawn.
+    author : str, optional
+        The column that names authors, for a ledger with a budget for authors. Not released.
+    resume : bool
+        Continue an interrupted run with the same input and options.
+    force : bool
+        Replace an earlier release in the same folder.
+    insecure_seed : int, optional
+        Make the draws repeatable, for tests only. The release is marked NOT PRIVATE.
+    device : {"cpu", "cuda"}
+        Where large tables are computed.
+    jobs : int, optional
+        The number of threads; -1 for all cores, -2 for all but one.
+    progress : callable, optional
+        Reports progress; see :mod:`syntf.core.progress`.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    BudgetError
+        If the loss would exceed a budget of the ledger. Nothing was charged or drawn.
+    SyntfError
+        If an option, the input or the target folder is not usable. No release was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "mails.csv").write_text("text,topic\\nthe cat sat,pets\\na fast car,cars\\n")
+    >>> made = release(folder / "mails.csv", folder / "release", keep=["topic"], length=20)
+    >>> made.documents, made.guarantee.loss_per_document
+    (2, 160.0)
+    """
+    # 1. Check the options and the target folder.
+    if settings is not None and chosen:
+        raise SyntfError(f"give settings or {', '.join(chosen)}, not both")
+    settings = settings or presets.settings(**chosen)
+    out = Path(out)
+    columns = list(dict.fromkeys([*([id] if id else []), *keep]))
+    if text in columns:
+        raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
+    if id is None and drafts.NUMBER in columns:
+        raise SyntfError(
+            f"the column {drafts.NUMBER!r} of a release holds row numbers: release your own column "
+            f"of that name with --id {drafts.NUMBER}"
+        )
+    if resume and insecure_seed is not None:
+        raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
+    drafts.check_target(out, force=force)
+
+    # 2. Open the ledger and the input.
+    budget = _open_ledger(ledger, author)
+    several = [inputs] if isinstance(inputs, str | PathLike) else inputs
+    read = list(dict.fromkeys([*columns, *([author] if author else [])]))
+    corpus = Corpus([Path(one) for one in several], text, read, encoding, input_format, bad_rows)
+    if not corpus.repeatable:
+        _check_single_pass(settings, resume=resume, charged=budget is not None)
+
+    # 3. Prepare the anonymizer, and with it the guarantee.
+    source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
+    with parallel.at_most(jobs):
+        anonymizer = _prepare(settings, corpus, source, device, progress)
+        guarantee = anonymizer.guarantee(kept_columns=columns, shuffled=shuffle)
+        described = [text, id, columns, author, budget and budget.origin]
+        key = _run_key(corpus, guarantee, settings, described)
+        as_is = not shuffle and format == "npz"
+        with drafts.Draft(out, key=key, resume=resume, force=force, as_is=as_is) as draft:
+            rest = _Rest(corpus, draft.documents, columns, id, author)
+
+            # 4. Charge the ledger: nothing is drawn for a document that was not charged.
+            charge = None
+            if budget is not None:
+                with progress("charging", corpus.size) as advance:
+                    names = (rest.names(frame) for frame in rest.frames(advance))
+                    charge = budget.spend(accountable(guarantee), names)
+
+            with note_charge(charge):
+                # 5. Draw.
+                for counts, documents in _draw(rest, anonymizer, charge, progress):
+                    draft.add(counts, documents)
+
+                # 6. Write the files and put the folder in place.
+                guarantee = draft.finish(
+                    anonymizer.vocabulary.outputs,
+                    guarantee,
+                    portrait(anonymizer.mechanism, anonymizer.vocabulary, length=settings.length),
+                    shuffle=source if shuffle else None,
+                    numbered=id is None,
+                    format=format,
+                )
+    return Release(
+        path=out,
+        documents=draft.documents,
+        guarantee=guarantee,
+        skipped_rows=corpus.bad,
+        skipped=list(corpus.skipped),
+        terms_without_vector=anonymizer.vocabulary.dropped,
+        notes=list(anonymizer.notes),
+        ledger_run=None if charge is None else charge.run,
+    )
+
+
+@contextmanager
+def note_charge(charge: Charge | None) -> Iterator[None]:
+    """Add to any error inside this context that the ledger stays charged."""
+    try:
+        yield
+    except BaseException as error:
+        if charge is not None and charge.run is not None:
+            error.add_note(f"run {charge.run.number} stays charged to the ledger")
+        raise
+
+
+def _open_ledger(ledger: Ledger | str | PathLike[str] | None, author: str | None) -> Ledger | None:
+    """Open the ledger to charge, and check that it has a budget for authors if they are named."""
+    if ledger is None:
+        if author is not None:
+            raise SyntfError("--author names authors for a ledger: give --ledger too")
+        return None
+    opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    opened.check_authors(author is not None)
+    return opened
+
+
+def _check_single_pass(settings: Settings, *, resume: bool, charged: bool) -> None:
+    """Refuse everything that would have to read standard input twice."""
+    if charged:
+        raise SyntfError(
+            "standard input can be read once, and a ledger must know the documents before any is "
+            "drawn for: give a file"
+        )
+    fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
+    if fitted or resume:
+        raise SyntfError("standard input can be read once: give a file to fit on it or to resume")
+    if isinstance(settings.vocabulary, Path):
+        origin, _ = read_terms(settings.vocabulary)
+        if origin is not None and origin.values(TEXTS_DIGEST):
+            raise SyntfError(
+                f"{settings.vocabulary} was built from texts, and standard input cannot be "
+                "compared with them before anything is drawn: give a file"
+            )
+
+
+def _prepare(
+    settings: Settings, corpus: Corpus, source: entropy.Source, device: str, progress: Stages
+) -> Anonymizer:
+    """Build the anonymizer, after a first look at the input: unreadable files fail early."""
+    texts = _Texts(corpus) if corpus.repeatable else ()
+    released: set[str] = set()
+    if corpus.repeatable:
+        corpus.peek()
+        if settings.vocabulary is not None:
+            released = {paths.digest(path) for path in corpus.paths}
+    anonymizer = Anonymizer.build(
+        settings, texts, source=source, released=released,
+        device=None if device == "cpu" else device, stages=progress,
+    )  # fmt: skip
+    anonymizer.read(())  # build and cache the token table before a draft is begun
+    return anonymizer
+
+
+def _run_key(
+    corpus: Corpus, guarantee: Guarantee, settings: Settings, described: Sequence[Any]
+) -> str:
+    """Hash everything a run depends on: only a run with the same hash may continue its draft.
+
+    The ledger is part of it: documents charged to no ledger, or to another one, must not be
+    released as charged to this one.
+    """
+    files = [paths.stamps(path) for path in corpus.paths if corpus.repeatable]
+    parts = [
+        __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, described,
+        guarantee.as_dict(), settings.numbers, settings.idf,
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of a corpus, as an iterable that can be gone through again."""
+
+    corpus: Corpus
+
+    def __iter__(self) -> Iterator[str]:
+        return self.corpus.texts()
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The documents of a corpus that are not in the draft yet: all but the first `done`."""
+
+    corpus: Corpus
+    done: int
+    columns: Sequence[str]
+    id: str | None
+    author: str | None
+
+    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
+        """Yield their rows in the same batches every time. A shard ends where a batch ends."""
+        skip = self.done
+        shard_room = drafts.SHARD
+        bytes_before = 0
+        for batch in self.corpus:
+            frame = batch[skip:]
+            skip = max(0, skip - batch.height)
+            while frame.height:
+                part, frame = frame[:shard_room], frame[shard_room:]
+                shard_room = (shard_room - part.height) or drafts.SHARD
+                yield part
+            advance(self.corpus.done - bytes_before)
+            bytes_before = self.corpus.done
+
+    def texts(self, frame: pl.DataFrame) -> list[str]:
+        return inputs_corpus.texts(frame, self.corpus.text or "text")
+
+    def names(self, frame: pl.DataFrame) -> Names:
+        """Return the documents and authors that a ledger charges for these rows."""
+        documents = self.texts(frame) if self.id is None else inputs_corpus.names(frame, self.id)
+        authors = None if self.author is None else inputs_corpus.names(frame, self.author)
+        return Names(documents, authors, "text" if self.id is None else "id")
+
+    def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+        """Return the columns that are released beside the counts; `first` numbers the rows."""
+        columns = [frame[name] for name in self.columns]  # select() would expand wildcards
+        if self.id is None:
+            columns = [drafts.row_numbers(first, frame.height), *columns]
+        return pl.DataFrame(columns)
+
+
+def _draw(
+    rest: _Rest, anonymizer: Anonymizer, charge: Charge | None, progress: Stages
+) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    """Draw for all documents that are not in the draft yet; yield shards of counts and columns.
+
+    Several batches are read before they are drawn for at once: their terms take less memory than
+    their texts, and some mechanisms go through their whole table for each drawing.
+    """
+    waiting: list[Documents] = []
+    counts: list[Counts] = []
+    kept: list[pl.DataFrame] = []
+    done = rest.done
+
+    def draw() -> None:
+        if waiting:
+            counts.extend(map(compact, anonymizer.draw_in_turn(joined(waiting), stages=progress)))
+            waiting.clear()
+
+    def shard() -> tuple[Counts, pl.DataFrame]:
+        """Empty the lists before the shard is written, which needs the memory."""
+        draw()
+        whole = (
+            stacked(counts, len(anonymizer.vocabulary.outputs)),
+            pl.concat(kept, how="vertical_relaxed"),
+        )
+        counts.clear()
+        kept.clear()
+        return whole
+
+    with progress("all documents", rest.corpus.size) as advance:
+        for frame in rest.frames(advance):
+            if charge is not None:
+                charge.confirm(rest.names(frame))
+            documents = sum(map(len, waiting)) + frame.height
+            terms = sum(some.terms.size for some in waiting)
+            if documents > anonymizer.at_once or terms >= WAITING_TERMS:
+                draw()
+            waiting.append(anonymizer.read(rest.texts(frame), stages=progress))
+            kept.append(rest.released_columns(frame, done))
+            done += frame.height
+            if (done - rest.done) % drafts.SHARD == 0:
+                yield shard()
+    if kept:
+        yield shard()

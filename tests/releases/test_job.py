@@ -1,0 +1,78 @@
+"""The job from Python: ``syntf.release`` does what ``syntf anonymize`` does."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import load_npz
+
+from syntf.core.errors import BudgetError, SyntfError
+from syntf.ledger.ledger import Ledger
+from syntf.pipeline.settings import Settings
+from syntf.releases.job import release
+
+OPTIONS = {"length": 5, "vocabulary": ["cat", "dog", "car"]}
+
+
+@pytest.fixture
+def mails(tmp_path):
+    path = tmp_path / "mails.csv"
+    path.write_text("text,topic,who\nthe cat,pets,ann\na dog,pets,bob\nthe car,cars,ann\n")
+    return path
+
+
+def test_release_returns_what_it_wrote(mails, tmp_path):
+    made = release(mails, tmp_path / "out", keep=["topic"], **OPTIONS)
+    assert (made.path, made.documents) == (tmp_path / "out", 3)
+    assert made.guarantee.as_json() == (tmp_path / "out" / "guarantee.json").read_text()
+    assert (made.skipped_rows, made.skipped, made.ledger_run) == (0, [], None)
+    counts = load_npz(tmp_path / "out" / "vectors.npz")
+    assert counts.sum(axis=1).tolist() == [[5]] * 3
+    columns = pl.read_parquet(tmp_path / "out" / "documents.parquet").columns
+    assert columns == ["document", "topic"]
+
+
+def test_release_and_the_command_write_the_same_bytes(mails, tmp_path, call):
+    (tmp_path / "terms.txt").write_text("cat\ndog\ncar\n")
+    terms = tmp_path / "terms.txt"
+    release(
+        str(mails), str(tmp_path / "a"), id="who", shuffle=True, format="jsonl",
+        insecure_seed=3, length=5, vocabulary=terms,
+    )  # fmt: skip
+    arguments = ["anonymize", mails, "--id", "who", "--shuffle", "--format", "jsonl", "--length", 5]
+    code, _, err = call(
+        *arguments, "--vocabulary", terms, "--insecure-seed", 3, "--out", tmp_path / "b"
+    )
+    assert (code, err) == (0, "")
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_release_takes_several_inputs_and_settings(mails, tmp_path):
+    (tmp_path / "more.csv").write_text(mails.read_text())
+    settings = Settings(**OPTIONS)
+    made = release([mails, tmp_path / "more.csv"], tmp_path / "out", settings=settings)
+    assert made.documents == 6
+    assert np.array(made.guarantee.length) == 5
+    with pytest.raises(SyntfError, match="give settings or length, not both"):
+        release(mails, tmp_path / "other", settings=settings, length=5)
+
+
+def test_release_charges_a_ledger_and_obeys_its_refusal(mails, tmp_path):
+    ledger = Ledger.create(tmp_path / "texts.ledger", author_budget=100)
+    arguments = {"ledger": ledger, "author": "who", **OPTIONS}
+    made = release(mails, tmp_path / "out", **arguments)
+    assert made.ledger_run is not None
+    assert (made.ledger_run.number, made.ledger_run.documents) == (1, 3)
+    with pytest.raises(BudgetError, match="the ledger refuses this run"):
+        release(mails, tmp_path / "second", **arguments)
+    assert not (tmp_path / "second").exists()
+    assert len(ledger.verify().runs) == 1
+
+
+def test_release_reports_the_broken_rows_that_it_skipped(mails, tmp_path):
+    mails.write_text(mails.read_text() + "too,many,fields,here\n")
+    with pytest.raises(SyntfError, match="line 5"):
+        release(mails, tmp_path / "out", **OPTIONS)
+    made = release(mails, tmp_path / "out", bad_rows="skip", **OPTIONS)
+    assert (made.documents, made.skipped_rows) == (3, 1)
+    assert "line 5" in made.skipped[0]
