@@ -1,4 +1,4 @@
-"""What the README shows is what the package does."""
+"""The examples and figures of the README are what the package prints."""
 
 import csv
 import re
@@ -16,10 +16,11 @@ README = Path(__file__).parents[2] / "README.md"
 
 @pytest.fixture(scope="module")
 def readme():
+    """The text of README.md."""
     return README.read_text(encoding="utf-8")
 
 
-def test_the_ten_lines_of_python_run_on_the_example(readme, capsys):
+def test_python_example_of_the_readme_runs(readme, capsys):
     code = re.search(r"```python\n(.*?)```", readme, re.DOTALL)[1]
     with files("syntf").joinpath("data", "example.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -30,7 +31,7 @@ def test_the_ten_lines_of_python_run_on_the_example(readme, capsys):
     assert len(capsys.readouterr().out.split()) == 2
 
 
-def test_the_table_of_losses_is_that_of_the_default(readme, default_synthetic):
+def test_table_of_bounds_shows_the_losses_of_the_default(readme, default_synthetic):
     losses = default_synthetic.guarantee_.loss_per_word
     for name, loss in (
         ("standard (ε)", losses.standard),
@@ -41,3 +42,15 @@ def test_the_table_of_losses_is_that_of_the_default(readme, default_synthetic):
         document, author = bounds.document_loss(loss, length), bounds.author_loss(loss, length, 50)
         figures = [shown(loss, 4), shown(document, 2), shown(author, 2)]
         assert " | ".join([name, *figures]) in readme.replace("*", "")
+
+
+def test_preset_table_shows_the_losses_of_the_presets(readme):
+    for name, preset in PRESETS.items():
+        if "loss" in preset:
+            label = "the default" if name == "default" else f"`--preset {name}`"
+            document = bounds.document_loss(preset["loss"], preset["length"])
+            assert f"| {label} | {preset['loss']:g} | {document:,g} |" in readme
+
+
+def test_readme_is_short(readme):
+    assert readme.count("\n") <= 150
