@@ -20,8 +20,8 @@ from scipy.sparse import csr_matrix, save_npz
 from sklearn.datasets import fetch_20newsgroups
 
 from syntf.core import drawing, entropy, parallel
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 from syntf.releases import archive, draft, writers
 from syntf.report.portrait import portrait
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def compare(texts: Sequence[str]) -> None:
-    anonymizer = Anonymizer.build(presets.settings())
+    anonymizer = Anonymizer.build(Settings.from_preset())
     documents = anonymizer.read(texts)
     counts: csr_matrix = anonymizer.draw(documents)
     length = anonymizer.settings.length

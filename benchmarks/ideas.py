@@ -28,7 +28,6 @@ from syntf.evaluation.experiment.judge import Judge
 from syntf.evaluation.experiment.labelled import Labelled
 from syntf.evaluation.experiment.newsgroups import newsgroups
 from syntf.evaluation.experiment.paper import FLOORS
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents
@@ -50,7 +49,7 @@ class Idea:
 
 
 def ideas(seen: Sequence[str]) -> Iterator[Idea]:
-    base = presets.settings("accurate")
+    base = Settings.from_preset("accurate")
     vectors = WordVectors.embedded()
     ranks = np.arange(1.0, len(vectors.words) + 1)
 
@@ -58,9 +57,9 @@ def ideas(seen: Sequence[str]) -> Iterator[Idea]:
         return Idea(name, replace(base, **changes))
 
     yield idea("accurate, as it is")
-    yield Idea("default", presets.settings())
+    yield Idea("default", Settings.from_preset())
     for loss in (7.0, 6.0, 5.0):
-        yield Idea(f"default, ℓ = {loss:g}", presets.settings(loss=loss))
+        yield Idea(f"default, ℓ = {loss:g}", Settings.from_preset(loss=loss))
     yield idea("independent draws", draws="independent")
     yield idea("θ by tf", weights="tf")
     yield idea("θ by tf-idf, public", weights="tfidf")

@@ -18,7 +18,7 @@ from syntf import SynTF
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
-from syntf.pipeline.presets import PRESETS
+from syntf.pipeline.settings import PRESETS
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.header import texts_digest
 

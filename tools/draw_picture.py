@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from syntf.core.entropy import Seeded
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.presets import settings
+from syntf.pipeline.settings import Settings
 from syntf.text.tokenizer import tokens
 
 TEXT = (
@@ -42,7 +42,7 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -
 
 
 def main(path: str) -> None:
-    anonymizer = Anonymizer.build(settings(), source=Seeded(1))
+    anonymizer = Anonymizer.build(Settings.from_preset(), source=Seeded(1))
     outputs = anonymizer.vocabulary.outputs
     found = [anonymizer.term(token) for token in tokens(TEXT)]
     known = [term for term in found if term is not None]

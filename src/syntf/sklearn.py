@@ -1,4 +1,4 @@
-"""The scikit-learn face of syntf."""
+"""The method as a scikit-learn transformer."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
@@ -13,97 +13,108 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from syntf.core import entropy, parallel
+from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.errors import SyntfError
 from syntf.inputs.sequences import as_names, as_texts, check_several
 from syntf.ledger.ledger import Ledger, accountable
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.presets import settings
-from syntf.pipeline.settings import Draws, Weighting
-from syntf.text.tokenizer import Morphology
-from syntf.vocabulary.vocabulary import Provenance
+from syntf.pipeline.settings import Settings
 
 
 class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Turns texts into synthetic term-frequency vectors with a differential-privacy guarantee.
+    """Turn texts into synthetic term-frequency vectors with a differential-privacy guarantee.
 
-    Each document becomes `length` words: each is drawn from the document and replaced,
-    through the Exponential mechanism, by a word of similar meaning and different spelling.
+    Every document becomes `length` words. Each of them is drawn from the document and replaced,
+    by the Exponential mechanism, by a word of similar meaning and different spelling.
 
     Parameters
     ----------
     preset : {'default', 'accurate', 'paper'}, default='default'
-        Where the parameters below come from that are not given: for authors that are hard to
-        tell, for topics that are easy to tell, or the paper's optimum
-        (:mod:`syntf.pipeline.presets`).
+        Starting values for the other settings. 'default' hides authors; 'accurate' keeps topics
+        better, but authors are easier to identify; 'paper' is the SIGIR 2018 paper.
     epsilon : float, optional
-        Privacy parameter ε of the mechanism. The loss per word is measured and smaller.
+        Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. Give
+        `epsilon` or `loss`, not both. Example: 20.
     loss : float, optional
-        Wanted loss per word, in place of `epsilon`; 8 by default.
+        Largest privacy loss of one drawn word, above 0; smaller is more private. A document loses
+        `loss` times `length`. Example: 6. By default 8.
     neighbours : int, optional
-        k, to have a word replaced by one of its k nearest output words, or by any other, all
-        alike: the loss is then half of ε. 1 by default; the paper grades words by similarity.
+        Replace a word by one of its K nearest output words, all equally likely, or by any other
+        output word. The preset 'paper' has none: it prefers output words by their similarity.
+        Example: 3. By default 1.
     length : int, optional
-        Words drawn for every document, whatever its own length; 125 by default.
+        Words drawn for every document, whatever its own length. Example: 60. By default 125.
     spelling : float, default=0.3
-        Factor s by which shared letter bigrams count against a substitute.
+        How strongly output words that are spelled like the input word are avoided, from 0 (not at
+        all) to 1.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
+        Form in which words are counted: 'lemma' (dictionary form), 'lower' (lower case) or 'orth'
+        (as written).
     analyzer : {'fast', 'spacy:MODEL'}, default='fast'
-        What finds the words of a text: syntf's own reader of English, or a spaCy pipeline.
+        What splits texts into words: 'fast' (built in, English) or an installed spaCy pipeline.
+        Example: spacy:en_core_web_sm.
     stop_words : set of str, optional
-        Left out of documents; by default a public list of English function words, or that of
-        the spaCy pipeline.
+        Words to leave out of documents. By default a public list of English function words, or the
+        list of the spaCy pipeline.
     numbers : bool, default=False
-        Whether to keep numbers.
+        Include numbers.
     weights : {'tf', 'tfidf', 'topical'}, optional
-        How a document's terms are weighed: ``tf`` by default and in the paper, ``topical`` in
-        *accurate*.
+        How often a term is drawn: 'tf' by its count in the document, 'tfidf' more often if it is
+        rare elsewhere, 'topical' more often if it names a topic. By default 'tf'.
     draws : {'independent', 'systematic'}, optional
-        How they are drawn: ``systematic`` by default, spread over all of the document;
-        ``independent`` in the paper.
+        How terms are drawn: 'independent' of each other, or 'systematic', spread evenly over the
+        document, which keeps more of it at the same loss. By default 'systematic'.
     idf : {'public', 'fitted'}, default='public'
-        For ``weights='tfidf'``.
+        Document frequencies for the weights 'tfidf': 'public' (from the order of the word vectors)
+        or 'fitted' (from these texts; the release is then marked as not private).
     vocabulary : path or sequence of str, optional
-        Terms, as inputs and outputs. By default every word with a vector is an input, and
-        a public list of frequent words is the output. With `neighbours`, every word with a
-        vector is an input, whatever the outputs.
+        Public vocabulary in place of the embedded one: a file with one term per line, or in Python
+        a sequence of terms. Its terms are the output words. They are the input words too, unless
+        `neighbours` is set: then every word with a vector is an input word.
     fit_vocabulary : bool, default=False
-        Take as vocabulary the terms in at least `min_df` of the texts given to ``fit``. If
-        those are the texts released, the guarantee does not cover it, and says so.
+        Take the vocabulary from these texts. The release is then marked as not private.
     min_df : int or float, default=2
+        For a vocabulary from texts: how many texts must contain a term, as a count (2) or a share
+        (0.01).
     max_df : int or float, default=1.0
-        For a fitted vocabulary: how many texts a term must and may be in, as a number of
-        texts (int) or a share of them (float).
+        For a vocabulary from texts: how many texts may contain a term, as a count (500) or a share
+        (0.5); 1.0 means all.
     max_size : int, optional
-        How many outputs to take at most. Of a fitted vocabulary, the terms in the most texts;
-        of any other, those whose vectors stand first, as frequent words do. By default 4,000
-        of the public vocabulary or of a fitted one, and all of one that is given.
+        Number of output words at most: of a vocabulary from texts the terms that most texts
+        contain, of any other the most frequent by the order of the word vectors. Example: 4000. By
+        default 4,000, and all terms of a `vocabulary`.
     synsets : bool, default=False
-        Extend the vocabulary by the synonyms of its terms in WordNet, which must be installed.
+        Extend the vocabulary by synonyms from WordNet, which must be installed.
     vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
-        Word vectors in place of the embedded ones.
+        Word vectors in place of the embedded ones: a GloVe or word2vec file (text or binary, plain
+        or .gz), an .npz file with the arrays words and vectors, or spacy:MODEL.
     source : callable, optional
-        A source of random bytes for tests. What it draws is marked NOT PRIVATE. The
-        operating system's entropy is used by default; there is no ``random_state``.
+        A source of random bytes, for tests. The guarantee of what it draws is marked NOT PRIVATE.
+        By default the operating system's entropy is used; there is no ``random_state``.
     n_jobs : int, optional
-        Threads that share the work of ``fit`` and ``transform``; by default, as with -1, one a
-        core. What is drawn does not depend on it.
+        Number of threads for ``fit`` and ``transform``. By default, as with -1, one per core. The
+        draws do not depend on it.
     device : {'cuda'}, optional
-        What works out tables that the cache does not know: a GPU, through PyTorch. The integers
-        are the same.
+        Compute tables that are not in the cache on a GPU, with PyTorch. The integers are the same.
     ledger : Ledger, optional
-        Where ``transform`` charges the loss of every document before it draws; it raises, and
-        draws nothing, where a budget would be exceeded (:mod:`syntf.ledger.ledger`).
+        Ledger that ``transform`` charges with the loss of every document before anything is drawn.
+        ``transform`` raises BudgetError, and draws nothing, if a budget would be exceeded.
 
     Attributes
     ----------
     guarantee_ : Guarantee
-        What ``transform`` promises; the fields of ``guarantee.json``.
+        What ``transform`` guarantees; the fields of ``guarantee.json``.
 
-    Guarantee
-    ---------
-    Each row of ``transform`` is ``guarantee_.loss_per_document``-differentially private in
-    its document, with any two documents adjacent. Transforming the same texts again draws
-    anew, and the losses add up.
+    Raises
+    ------
+    SyntfError
+        By ``fit``, if a parameter is not allowed or parameters exclude each other.
+
+    Notes
+    -----
+    Each row of ``transform`` is ``guarantee_.loss_per_document``-differentially private in its
+    document; any two documents are adjacent. Transforming the same texts again draws anew, and
+    the losses add up.
 
     Examples
     --------
@@ -178,7 +189,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         source = entropy.system if self.source is None else self.source
         with parallel.at_most(self.n_jobs):
             anonymizer = Anonymizer.build(
-                settings(**chosen), texts, source=source, device=self.device
+                Settings.from_preset(**chosen), texts, source=source, device=self.device
             )
         self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
         return self

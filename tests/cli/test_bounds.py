@@ -6,7 +6,7 @@ import pytest
 
 from syntf.core.exact import shown
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.presets import settings
+from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
 from syntf.privacy.accounting import accounts
 
@@ -22,7 +22,7 @@ def syntf(call, monkeypatch, tmp_path):
 
 
 def built(**chosen):
-    return Anonymizer.build(settings(vocabulary=TERMS, **chosen)).mechanism
+    return Anonymizer.build(Settings.from_preset(vocabulary=TERMS, **chosen)).mechanism
 
 
 def test_delta_adds_a_table_and_changes_nothing_else(syntf):
@@ -106,7 +106,7 @@ def test_json_has_it_all(syntf, delta):
     [
         (["--delta", "0"], "0.0 is not in the range 0<x<1"),
         (["--delta", "1"], "1.0 is not in the range 0<x<1"),
-        (["--delta", "nan"], "delta must be a number in [0, 1], not nan"),
+        (["--delta", "nan"], "delta must be a number from 0 to 1, not nan"),
         (["--delta", "much"], "'much' is not a valid float"),
         (["--device", "tpu"], "'tpu' is not one of 'cpu', 'cuda'"),
     ],

@@ -20,8 +20,7 @@ from syntf.cli import app as cli
 from syntf.core.errors import TableError
 from syntf.core.exact import shown
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.presets import PRESETS
-from syntf.pipeline.settings import Settings
+from syntf.pipeline.settings import PRESETS, Settings
 from syntf.privacy import bounds
 from syntf.text import token_table
 
@@ -602,8 +601,8 @@ def test_the_target_is_checked_before_anything_is_read(refused, place):
         (["--length", "-5"], "length must be a whole number, at least 1"),
         (["--length", "1.5"], "'1.5' is not a valid integer"),
         (["--length", "99999999999"], "length must be at most"),
-        (["--spelling", "nan"], "spelling must be a number in [0, 1]"),
-        (["--spelling", "1.1"], "spelling must be a number in [0, 1]"),
+        (["--spelling", "nan"], "spelling must be a number from 0 to 1"),
+        (["--spelling", "1.1"], "spelling must be a number from 0 to 1"),
         (["--min-df", "0"], "min_df must be a whole number, at least 1"),
         (["--morphology", "stem"], "'stem' is not one of"),
         (["--weights", "bm25"], "'bm25' is not one of"),

@@ -11,7 +11,7 @@ import pytest
 from syntf.cli import app as cli
 from syntf.ledger.ledger import UNIT, Ledger
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.presets import settings
+from syntf.pipeline.settings import Settings
 from syntf.vocabulary.vocabulary import terms_digest
 
 TERMS = "cat dog car train music house".split()
@@ -71,7 +71,7 @@ def test_anonymize_tells_of_broken_rows_and_of_the_ledger(record):
 
 def test_explain_has_the_chances_of_the_mechanism(record):
     found = record("explain", "Cats", "train", "qwxyz", *WORDS, "--loss", 3, "--top", 4)
-    made = Anonymizer.build(settings(loss=3.0, **CHEAP))
+    made = Anonymizer.build(Settings.from_preset(loss=3.0, **CHEAP))
     rows = {
         term: made.mechanism.weights(TERMS.index(term)) / made.mechanism.total
         for term in ("cat", "train")
@@ -102,7 +102,8 @@ def test_explain_of_unknown_words_alone_prints_no_object(call):
 
 def test_bounds_has_the_keys_of_the_guarantee(record):
     found = record("bounds", *WORDS, "--loss", 3, "--length", 10, "--documents", 4)
-    promised = Anonymizer.build(settings(loss=3.0, length=10, **CHEAP)).guarantee().as_dict()
+    chosen = Settings.from_preset(loss=3.0, length=10, **CHEAP)
+    promised = Anonymizer.build(chosen).guarantee().as_dict()
     same = set(found) & set(promised)
     assert same == {
         "mechanism", "epsilon", "neighbours", "input_size", "vocabulary_size", "length",
@@ -152,7 +153,8 @@ def test_verify_gives_the_losses_as_the_guarantee_does(record, call):
 def test_audit_nests_the_guarantee(record):
     found = record("audit", "--quick", *WORDS, "--loss", 3, "--samples", 1000)
     assert found["passed"] is True
-    assert found["guarantee"] == Anonymizer.build(settings(loss=3.0, **CHEAP)).guarantee().as_dict()
+    chosen = Settings.from_preset(loss=3.0, **CHEAP)
+    assert found["guarantee"] == Anonymizer.build(chosen).guarantee().as_dict()
 
 
 def test_ledgers(record, call):

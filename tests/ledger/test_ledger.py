@@ -782,7 +782,7 @@ def test_one_document_over_budget_stops_all_before_a_draw(place, call, monkeypat
     [
         (["--ledger", "other"], "no ledger at"),
         (["--insecure-seed", "1"], "not private, so no ledger can account for it"),
-        (["--vocabulary", "texts.csv", "--fit-vocabulary"], "not both"),
+        (["--vocabulary", "texts.csv", "--fit-vocabulary"], "exclude each other"),
         (["--weights", "tfidf", "--idf", "fitted"], "no ledger can account for it"),
         (["--author", "writer"], "no budget for authors"),
         (["--bad-rows", "stop", "--id", "nothing"], "no column 'nothing'"),

@@ -14,7 +14,7 @@ from syntf import SynTF
 from syntf.core import entropy
 from syntf.mechanism import neighbourhood
 from syntf.mechanism.exponential import SCHEME
-from syntf.pipeline.presets import PRESETS
+from syntf.pipeline.settings import PRESETS
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import caveats
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from syntf.core.exact import shown
-from syntf.pipeline.presets import PRESETS
+from syntf.pipeline.settings import PRESETS
 from syntf.privacy import bounds
 
 README = Path(__file__).parents[2] / "README.md"

@@ -15,7 +15,6 @@ from syntf.evaluation.attack.classifiers import Quality
 from syntf.evaluation.experiment.judge import Finding
 from syntf.evaluation.experiment.labelled import Labelled
 from syntf.evaluation.experiment.log import Log
-from syntf.pipeline import presets
 from syntf.pipeline.settings import Settings
 from syntf.research import frontier_plots, frontier_tables
 from syntf.research.curves import QUICK, Asked, Curve, Grid, curves, maker
@@ -113,8 +112,8 @@ def test_small_losses_get_fewer_outputs(default, accurate, paper):
 
 
 def test_the_presets_make_curves():
-    ours = presets.settings(), presets.settings("accurate")
-    found = curves(*ours, presets.settings("paper", fit_vocabulary=True), 99, QUICK)
+    ours = Settings.from_preset(), Settings.from_preset("accurate")
+    found = curves(*ours, Settings.from_preset("paper", fit_vocabulary=True), 99, QUICK)
     for curve in found:
         assert all(isinstance(curve.at(asked), Settings) for asked in curve.points)
 
@@ -343,6 +342,6 @@ def test_options_and_presets_reach_the_command(monkeypatch, tmp_path):
         cli.main()
     assert not stopped.value.code
     assert (called["out"], called["runs"], called["quick"]) == (tmp_path, 3, False)
-    assert called["default"] == presets.settings()
-    assert called["accurate"] == presets.settings("accurate")
-    assert called["paper"] == presets.settings("paper", fit_vocabulary=True)
+    assert called["default"] == Settings.from_preset()
+    assert called["accurate"] == Settings.from_preset("accurate")
+    assert called["paper"] == Settings.from_preset("paper", fit_vocabulary=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from syntf.pipeline.presets import PRESETS
+from syntf.pipeline.settings import PRESETS
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="needs Playwright: pip install playwright"

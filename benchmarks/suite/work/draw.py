@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 from suite.work.embedded import zipf
 from suite.work.texts import read_texts
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 
 DRAWS = {"default": 4_000_000, "paper": 500_000}
 
 
 def prepare(preset: str, vocabulary: str = "", path: str = "") -> Callable[[], dict[str, float]]:
     """With a `path`, its texts are read first, and drawn for as documents."""
-    made = Anonymizer.build(presets.settings(preset, vocabulary=vocabulary or None))
+    made = Anonymizer.build(Settings.from_preset(preset, vocabulary=vocabulary or None))
     if path:
         documents = made.read(read_texts(path))
 

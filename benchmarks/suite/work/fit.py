@@ -6,15 +6,15 @@ Of what is fitted on texts nothing is remembered: each time is the first.
 from collections.abc import Callable
 
 from syntf.evaluation.experiment.newsgroups import newsgroups
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 from syntf.vectors.word_vectors import WordVectors
 
 
 def prepare(data_home: str, vectors: str) -> Callable[[], dict[str, float]]:
     texts = newsgroups(data_home or None).seen
     table = WordVectors.read(vectors) if vectors else WordVectors.embedded()
-    settings = presets.settings("paper", fit_vocabulary=True, vectors=table)
+    settings = Settings.from_preset("paper", fit_vocabulary=True, vectors=table)
 
     def once() -> dict[str, float]:
         made = Anonymizer.build(settings, texts)

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from suite.work.texts import read_texts
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
 from syntf.releases import draft
 from syntf.report.portrait import portrait
 
@@ -16,7 +16,7 @@ def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
     texts = read_texts(path)
 
     def once() -> None:
-        anonymizer = Anonymizer.build(presets.settings(preset))
+        anonymizer = Anonymizer.build(Settings.from_preset(preset))
         counts = anonymizer.anonymize(texts)
         draft.write(
             Path(out),

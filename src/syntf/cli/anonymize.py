@@ -8,7 +8,6 @@ from typing import Any
 from syntf.cli import streams
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import UNIT
-from syntf.pipeline import presets
 from syntf.pipeline.settings import Settings
 from syntf.releases import job
 
@@ -17,7 +16,7 @@ def settings(**options: Any) -> Settings:
     """Settings from options, where ε and the loss exclude each other."""
     if None not in (options.get("epsilon"), options.get("loss")):
         raise SyntfError("give --epsilon or --loss, not both")
-    return presets.settings(**options)
+    return Settings.from_preset(**options)
 
 
 def run(inputs: Sequence[str], out: Path, *, as_json: bool, quiet: bool, **options: Any) -> None:

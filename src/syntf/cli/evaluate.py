@@ -140,7 +140,7 @@ def measure(
     settings, corpus = experiment.settings, experiment.corpus
     if settings.loss is not None:
         found_for = Anonymizer.build(settings, corpus.seen, stages=experiment.stages).mechanism
-        settings = replace(settings, epsilon=found_for.epsilon, loss=None)
+        settings = settings.changed(epsilon=found_for.epsilon)
         experiment = replace(experiment, settings=settings)
     cell = Cell(*(getattr(settings, name) for name in Cell._fields))
     log = folder.open_log(out, experiment.key, force=force)

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -93,7 +92,7 @@ def run(
         for suffix in (".png", ".svg"):
             bound_figures.save(figure, out / f"pareto{suffix}")
         if best is not None:
-            tuned = replace(settings, **best._asdict())
+            tuned = settings.changed(**best._asdict())
             experiment = Experiment(corpus, judge, tuned, runs, EVERY, stages=stages)
             found, cell = measure(experiment, out / _name(best), force=force)
     if as_json:

@@ -6,13 +6,10 @@ the same bits on every machine.
 
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
-from math import inf, isfinite, nextafter
-from numbers import Real
+from math import inf, nextafter
 
 import numpy as np
 from numpy.typing import NDArray
-
-from syntf.core.errors import SyntfError
 
 GRID = 65535
 """Ratings are multiples of 1/GRID, held as the integers 0 … GRID (their *level*)."""
@@ -21,26 +18,6 @@ EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, tr
 """Decimals of 60 digits: logarithms and exponentials are right to the last one."""
 
 _FIXED = 160  # binary places of the factors that make up the exponential
-
-
-def positive(name: str, value: object) -> float:
-    """`value` as a float, refused unless it is a finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise SyntfError(f"{name} must be a number above 0, not {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = inf
-    if not isfinite(number) or number <= 0:
-        raise SyntfError(f"{name} must be finite and above 0, not {value!r}")
-    return number
-
-
-def fraction(name: str, value: object) -> float:
-    """`value` as a float, refused unless it is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        raise SyntfError(f"{name} must be a number in [0, 1], not {value!r}")
-    return float(value)
 
 
 def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:

@@ -17,8 +17,8 @@ from math import ceil, floor, isfinite
 from os import PathLike
 from pathlib import Path
 
+from syntf.core.checks import positive
 from syntf.core.errors import BudgetError, Refused, SyntfError
-from syntf.core.exact import positive
 from syntf.ledger import store
 from syntf.ledger.names import Charge, NamedBy, Names
 from syntf.ledger.store import Content, Run

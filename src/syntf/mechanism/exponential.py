@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntf.core import entropy
+from syntf.core.checks import positive
 from syntf.core.errors import SyntfError, TableError
-from syntf.core.exact import GRID, exponential_table, log_up, positive
+from syntf.core.exact import GRID, exponential_table, log_up
 from syntf.core.parallel import Progress, in_parallel
 from syntf.mechanism import kernels
 from syntf.mechanism.rating import ArrayRating, Rating

@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from syntf.core import drawing, entropy
+from syntf.core.checks import positive
 from syntf.core.errors import SyntfError, TableError
-from syntf.core.exact import log_up, positive
+from syntf.core.exact import log_up
 from syntf.core.parallel import Progress
 from syntf.mechanism.exponential import inside, largest_ratio, row_indices
 from syntf.mechanism.nearest import Neighbours

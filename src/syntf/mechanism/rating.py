@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.checks import fraction
 from syntf.core.errors import SyntfError
-from syntf.core.exact import GRID, fraction
+from syntf.core.exact import GRID
 from syntf.mechanism import kernels
 from syntf.mechanism.bigrams import Spelling
 from syntf.mechanism.reference import MOST_BIGRAMS, Levels

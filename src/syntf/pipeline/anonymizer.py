@@ -100,7 +100,7 @@ class Anonymizer:
         """The same, once :func:`reading` has found how texts are read; `rating` if it is known."""
         mechanism = build.build(
             rating or rated(settings, vectors, vocabulary),
-            epsilon=settings.epsilon,
+            epsilon=settings.epsilon or 0.0,  # not used where there is a loss
             loss=settings.loss,
             neighbours=settings.neighbours,
             device=device,

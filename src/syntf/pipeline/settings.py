@@ -1,110 +1,318 @@
-"""All that a person can choose, checked when it is."""
+"""Every setting of the method, defined once: meaning, values, default, presets.
+
+The options of the command line are made from these definitions, :class:`Settings` checks its
+values by them, and the tests compare the parameters of :class:`syntf.SynTF` with them. This
+module imports neither NumPy nor any other part of the method, so ``syntf --help`` stays fast.
+"""
 
 import re
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from os import PathLike
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
-import numpy as np
-
+from syntf.core.checks import count, count_or_share, flag, fraction, one_of, positive
+from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Weighting
 from syntf.core.errors import SyntfError
-from syntf.core.exact import fraction, positive
-from syntf.text.spacy_analyzer import PREFIX
-from syntf.text.tokenizer import Analyzer, Morphology
-from syntf.vocabulary.vocabulary import Provenance, count_or_share
 
-Weighting = Literal["tf", "tfidf", "topical"]
-Draws = Literal["independent", "systematic"]
+LONGEST = 1 << 20
+"""Words drawn for a document at most."""
+
+Kind = Literal["number", "count", "count or share", "flag", "choice", "file", "text", "object"]
+Group = Literal["Basic options", "Privacy", "Words and vectors"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The definition of one setting.
+
+    `help` says what the setting does, its unit and an example; names of other settings stand in
+    backquotes. `check(name, value)` raises SyntfError for a value that is not allowed. `group`
+    is the heading under which the command line lists the option. `option` is the name of the
+    option where it differs from the setting's. `metavar` stands for the value in the help.
+    """
+
+    help: str
+    kind: Kind
+    check: Callable[[str, Any], object]
+    group: Group = "Words and vectors"
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    option: str | None = None
+    optional: bool = False
+    default: Any = None
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {
+        "neighbours": 1,
+        "loss": 8.0,
+        "length": 125,
+        "weights": "tf",
+        "draws": "systematic",
+        "max_size": 4000,
+    },
+    "accurate": {
+        "neighbours": 1,
+        "loss": 8.5,
+        "length": 117,
+        "weights": "topical",
+        "draws": "systematic",
+        "max_size": 3500,
+    },
+    "paper": {
+        "neighbours": None,
+        "epsilon": 47.5,
+        "length": 150,
+        "weights": "tf",
+        "draws": "independent",
+        "spelling": 0.3,
+        "morphology": "lemma",
+        "synsets": False,
+    },
+}
+"""Starting values, by the name of the preset.
+
+*default* replaces a word by its nearest output word in about half of all draws, and else by any
+of 4,000 output words. Attackers find less than in a release with the paper's setting, at a third
+of its loss. *accurate* prefers words that name topics and has fewer output words: an analyst
+keeps as much as with the paper's setting, at a third of its loss, but authors are easier to
+identify. *paper* is the best setting of the SIGIR 2018 paper. ``docs/frontier.md`` has the
+measurements by which the first two were chosen.
+"""
+
+EXCLUSIVE = (("epsilon", "loss"), ("loss", "epsilon"), ("vocabulary", "max_size"))
+"""Pairs (a, b): where `a` is chosen, a preset's value of `b` does not hold."""
+
+
+def _choice(*choices: str) -> dict[str, Any]:
+    return {"kind": "choice", "choices": choices, "check": partial(one_of, choices=choices)}
+
+
+def _check_analyzer(name: str, value: object) -> None:
+    if not re.fullmatch(f"{FAST}|{SPACY}.+", str(value)):
+        raise SyntfError(f"{name} must be {FAST} or {SPACY}MODEL, not {value!r}")
+
+
+def _unchecked(name: str, value: object) -> None:
+    """Accept any value: whoever reads the file or object says what is wrong with it."""
+
+
+def _setting(default: Any, help: str, **definition: Any) -> Any:
+    """Return a dataclass field with this default and definition."""
+    made = Setting(help=help, default=default, optional=default is None, **definition)
+    return field(default=default, metadata={"setting": made})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that a person can choose; the defaults are the paper's optimum on public words.
+    """Everything that a person can choose about the method, checked when it is created.
 
-    epsilon : privacy parameter ε of the Exponential mechanism. Not the loss: see `loss`.
-    loss : wanted tight loss per word; finds the ε for it, which `epsilon` then does not set.
-    neighbours : k, to have a word replaced by one of its k nearest outputs, or by any other,
-        all alike: the loss is then half of ε, and every word with a vector is an input. None
-        for the paper's rating, graded by similarity.
-    length : n, the words drawn for every document.
-    spelling : s, how much a shared spelling counts against a substitute.
-    morphology : ``lemma``, ``lower`` or ``orth``.
-    analyzer : ``fast``, or ``spacy:MODEL`` for an installed spaCy pipeline.
-    stop_words : terms to leave out; None for the analyzer's own public list.
-    numbers : keep numbers.
-    weights : ``tf``, ``tfidf`` or ``topical`` (:mod:`syntf.vocabulary.topicality`), how θ weighs
-    terms.
-    draws : ``independent`` draws from θ, as in the paper, or ``systematic`` ones, which spread
-        over all of θ and keep more of the document at the same loss.
-    idf : for ``tfidf``: ``public``, from the order of the word vectors, or ``fitted``.
-    vocabulary : a file or a sequence of terms, inputs and outputs alike; None for the default.
-    fit_vocabulary : take the terms of the texts themselves, found in `min_df` to `max_df` of
-        them (counts, or shares below 1), and the `max_size` found most often; with topical
-        `weights`, of those that may name something.
-    max_size : of any other vocabulary, take the outputs whose vectors stand first: frequent words.
-    synsets : extend the vocabulary by the synonyms of its terms in WordNet.
-    vectors : a file of word vectors, ``spacy:MODEL``,
-    :class:`~syntf.vectors.word_vectors.WordVectors`,
-        gensim's ``KeyedVectors`` or a spaCy pipeline; None for the embedded ones.
+    The fields are the parameters of :class:`syntf.SynTF` with the same names, which are
+    documented there; ``syntf.pipeline.settings.SETTINGS`` has the definitions. Without
+    arguments the settings are those of the paper; :meth:`from_preset` starts from a preset.
+
+    Raises
+    ------
+    SyntfError
+        If a value is not allowed, or if values exclude each other: `epsilon` and `loss`,
+        `vocabulary` and `fit_vocabulary`.
+
+    Examples
+    --------
+    >>> from syntf import Settings
+    >>> Settings(length=60).epsilon, Settings(loss=6).epsilon
+    (47.5, None)
+    >>> Settings.from_preset("default", length=60).loss
+    8.0
     """
 
-    epsilon: float = 47.5
-    loss: float | None = None
-    neighbours: int | None = None
-    length: int = 150
-    spelling: float = 0.3
-    morphology: Morphology = "lemma"
-    analyzer: str = "fast"
-    stop_words: Set[str] | None = None
-    numbers: bool = False
-    weights: Weighting = "tf"
-    draws: Draws = "independent"
-    idf: Provenance = "public"
-    vocabulary: str | PathLike[str] | Sequence[str] | None = None
-    fit_vocabulary: bool = False
-    min_df: float = 2
-    max_df: float = 1.0
-    max_size: int | None = None
-    synsets: bool = False
-    vectors: Any = None
+    epsilon: float | None = _setting(
+        None,
+        "Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. "
+        "Give `epsilon` or `loss`, not both. Example: 20.",
+        kind="number", check=positive, group="Privacy",
+    )  # fmt: skip
+    loss: float | None = _setting(
+        None,
+        "Largest privacy loss of one drawn word, above 0; smaller is more private. A document "
+        "loses `loss` times `length`. Example: 6.",
+        kind="number", check=positive, group="Basic options",
+    )  # fmt: skip
+    neighbours: int | None = _setting(
+        None,
+        "Replace a word by one of its K nearest output words, all equally likely, or by any "
+        "other output word. The preset 'paper' has none: it prefers output words by their "
+        "similarity. Example: 3.",
+        kind="count", check=count, group="Privacy", metavar="K",
+    )  # fmt: skip
+    length: int = _setting(
+        150,
+        "Words drawn for every document, whatever its own length. Example: 60.",
+        kind="count", check=partial(count, most=LONGEST), group="Basic options",
+    )  # fmt: skip
+    spelling: float = _setting(
+        0.3,
+        "How strongly output words that are spelled like the input word are avoided, from 0 "
+        "(not at all) to 1.",
+        kind="number", check=fraction,
+    )  # fmt: skip
+    morphology: Morphology = _setting(
+        "lemma",
+        "Form in which words are counted: 'lemma' (dictionary form), 'lower' (lower case) or "
+        "'orth' (as written).",
+        **_choice(*get_args(Morphology)),
+    )
+    analyzer: str = _setting(
+        FAST,
+        "What splits texts into words: 'fast' (built in, English) or an installed spaCy "
+        "pipeline. Example: spacy:en_core_web_sm.",
+        kind="text", check=_check_analyzer, metavar=f"{FAST}|{SPACY}MODEL",
+    )  # fmt: skip
+    stop_words: Set[str] | None = _setting(
+        None,
+        "Words to leave out of documents. By default a public list of English function words, "
+        "or the list of the spaCy pipeline.",
+        kind="object", check=_unchecked,
+    )  # fmt: skip
+    numbers: bool = _setting(
+        False, "Include numbers.", kind="flag", check=flag, option="keep-numbers"
+    )
+    weights: Weighting = _setting(
+        "tf",
+        "How often a term is drawn: 'tf' by its count in the document, 'tfidf' more often if it "
+        "is rare elsewhere, 'topical' more often if it names a topic.",
+        **_choice(*get_args(Weighting)),
+    )
+    draws: Draws = _setting(
+        "independent",
+        "How terms are drawn: 'independent' of each other, or 'systematic', spread evenly over "
+        "the document, which keeps more of it at the same loss.",
+        **_choice(*get_args(Draws)),
+    )
+    idf: Provenance = _setting(
+        "public",
+        "Document frequencies for the weights 'tfidf': 'public' (from the order of the word "
+        "vectors) or 'fitted' (from these texts; the release is then marked as not private).",
+        **_choice(*get_args(Provenance)),
+    )
+    vocabulary: str | PathLike[str] | Sequence[str] | None = _setting(
+        None,
+        "Public vocabulary in place of the embedded one: a file with one term per line, or in "
+        "Python a sequence of terms.",
+        kind="file", check=_unchecked, metavar="FILE",
+    )  # fmt: skip
+    fit_vocabulary: bool = _setting(
+        False,
+        "Take the vocabulary from these texts. The release is then marked as not private.",
+        kind="flag", check=flag,
+    )  # fmt: skip
+    min_df: float = _setting(
+        2,
+        "For a vocabulary from texts: how many texts must contain a term, as a count (2) or a "
+        "share (0.01).",
+        kind="count or share", check=partial(count_or_share, whole=False), metavar="COUNT|SHARE",
+    )  # fmt: skip
+    max_df: float = _setting(
+        1.0,
+        "For a vocabulary from texts: how many texts may contain a term, as a count (500) or a "
+        "share (0.5); 1.0 means all.",
+        kind="count or share", check=partial(count_or_share, whole=True), metavar="COUNT|SHARE",
+    )  # fmt: skip
+    max_size: int | None = _setting(
+        None,
+        "Number of output words at most: of a vocabulary from texts the terms that most texts "
+        "contain, of any other the most frequent by the order of the word vectors. Example: 4000.",
+        kind="count", check=count, metavar="N",
+    )  # fmt: skip
+    synsets: bool = _setting(
+        False,
+        "Extend the vocabulary by synonyms from WordNet, which must be installed.",
+        kind="flag", check=flag,
+    )  # fmt: skip
+    vectors: Any = _setting(
+        None,
+        "Word vectors in place of the embedded ones: a GloVe or word2vec file (text or binary, "
+        "plain or .gz), an .npz file with the arrays words and vectors, or spacy:MODEL.",
+        kind="file", check=_unchecked, metavar="FILE",
+    )  # fmt: skip
+
+    @classmethod
+    def from_preset(cls, preset: str = "default", **chosen: Any) -> Self:
+        """Return the settings of a preset with some of them changed.
+
+        Parameters
+        ----------
+        preset : {'default', 'accurate', 'paper'}
+            Where values come from that are not chosen.
+        **chosen
+            Fields of this class. None means not chosen. `epsilon` replaces the preset's loss
+            and `loss` its ε; a chosen `vocabulary` is used whole unless `max_size` is chosen.
+
+        >>> Settings.from_preset("paper", length=100).epsilon
+        47.5
+        >>> Settings.from_preset(epsilon=20.0).loss is None
+        True
+        """
+        if preset not in PRESETS:
+            raise SyntfError(f"a preset is {', '.join(PRESETS)}, not {preset!r}")
+        chosen = {name: value for name, value in chosen.items() if value is not None}
+        base = dict(PRESETS[preset])
+        for name, other in EXCLUSIVE:
+            if name in chosen:
+                base.pop(other, None)
+        return cls(**{**base, **chosen})
+
+    def changed(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed; `loss` replaces `epsilon`, and the reverse."""
+        if changes.get("loss") is not None:
+            changes.setdefault("epsilon", None)
+        if changes.get("epsilon") is not None:
+            changes.setdefault("loss", None)
+        return replace(self, **changes)
 
     @property
     def supplied(self) -> list[str]:
-        """What the person brings in place of the embedded public data."""
-        found = [
-            name
-            for name in ("vocabulary", "vectors", "stop_words")
-            if getattr(self, name) is not None
-        ]
+        """Names of what the person supplies in place of the embedded public data."""
+        names = ("vocabulary", "vectors", "stop_words")
+        supplied = [name for name in names if getattr(self, name) is not None]
         if self.synsets:
-            found.append("wordnet")
-        return found if self.analyzer == Analyzer.name else [*found, "analyzer"]
+            supplied.append("wordnet")
+        return supplied if self.analyzer == FAST else [*supplied, "analyzer"]
 
     def __post_init__(self) -> None:
-        positive("epsilon", self.epsilon)
-        fraction("spelling", self.spelling)
-        if self.loss is not None:
-            positive("loss", self.loss)
-        count_or_share("min_df", self.min_df, whole=False)
-        count_or_share("max_df", self.max_df, whole=True)
-        counts = {"length": self.length}
-        for name in ("neighbours", "max_size"):
-            if (given := getattr(self, name)) is not None:
-                counts[name] = given
-        for name, value in counts.items():
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or value < 1:
-                raise SyntfError(f"{name} must be a whole number, at least 1, not {value!r}")
-        if self.length > 1 << 20:
-            raise SyntfError(f"length must be at most {1 << 20}, not {self.length}")
-        for name, kinds in (("weights", Weighting), ("draws", Draws)):
-            if getattr(self, name) not in get_args(kinds):
-                choices = " or ".join(get_args(kinds))
-                raise SyntfError(f"{name} must be {choices}, not {getattr(self, name)!r}")
-        if not re.fullmatch(f"{Analyzer.name}|{PREFIX}.+", str(self.analyzer)):
-            raise SyntfError(f"analyzer must be fast or {PREFIX}MODEL, not {self.analyzer!r}")
-        if self.idf not in get_args(Provenance):
-            raise SyntfError(f"idf must be public or fitted, not {self.idf!r}")
+        for name, setting in SETTINGS.items():
+            value = getattr(self, name)
+            if value is not None or not setting.optional:
+                setting.check(name, value)
+        if self.epsilon is not None and self.loss is not None:
+            raise SyntfError("epsilon and loss exclude each other: give one of them")
+        if self.epsilon is None and self.loss is None:
+            object.__setattr__(self, "epsilon", PRESETS["paper"]["epsilon"])
         if self.fit_vocabulary and self.vocabulary is not None:
-            raise SyntfError("give a vocabulary or have one fitted, not both")
+            raise SyntfError(
+                "vocabulary and fit_vocabulary exclude each other: give a vocabulary or have one "
+                "taken from the texts"
+            )
+
+
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
+"""The definition of every field of :class:`Settings`, by its name."""
+
+PRESET = Setting(
+    help="Starting values for the other settings. 'default' hides authors; 'accurate' keeps "
+    "topics better, but authors are easier to identify; 'paper' is the SIGIR 2018 paper.",
+    group="Basic options",
+    default="default",
+    **_choice(*PRESETS),
+)
+"""The definition of the choice of a preset."""
+
+
+def preset_values(name: str) -> dict[str, Any]:
+    """Return the values that the presets give a setting, by preset; empty if none of them does."""
+    if not any(name in preset for preset in PRESETS.values()):
+        return {}
+    default = SETTINGS[name].default
+    return {preset: values.get(name, default) for preset, values in PRESETS.items()}

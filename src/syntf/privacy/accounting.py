@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from syntf.core.checks import fraction
 from syntf.core.errors import SyntfError
-from syntf.core.exact import fraction, times_up
+from syntf.core.exact import times_up
 from syntf.core.progress import Stages, silent
 from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism

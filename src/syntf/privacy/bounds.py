@@ -6,8 +6,9 @@ loss, measured on its table (:class:`syntf.mechanism.exponential.ExponentialMech
 
 from math import exp, inf, log
 
+from syntf.core.checks import positive
 from syntf.core.errors import SyntfError
-from syntf.core.exact import positive, times_up
+from syntf.core.exact import times_up
 
 
 def standard_loss(epsilon: float) -> float:

@@ -32,7 +32,6 @@ from syntf.inputs.corpus import BadRows, Corpus
 from syntf.ledger.ledger import Ledger, accountable
 from syntf.ledger.names import Charge, Names
 from syntf.ledger.store import Run
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
@@ -160,7 +159,7 @@ def release(
     # 1. Check the options and the target folder.
     if settings is not None and chosen:
         raise SyntfError(f"give settings or {', '.join(chosen)}, not both")
-    settings = settings or presets.settings(**chosen)
+    settings = settings or Settings.from_preset(**chosen)
     out = Path(out)
     columns = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in columns:

@@ -77,10 +77,7 @@ class Curve:
 
     def at(self, asked: Asked) -> Settings:
         """The settings of one point; a loss takes the place of ε, and the reverse."""
-        changes: dict[str, Any] = {asked.name: asked.value}
-        if asked.name == "epsilon":
-            changes["loss"] = None
-        return replace(self.settings, **changes)
+        return self.settings.changed(**{asked.name: asked.value})
 
 
 def curves(
@@ -99,8 +96,8 @@ def curves(
     for one in (accurate, fitted):
         ours += [
             *_sized("accurate", one, outputs, grid),
-            Curve("accurate", replace(one, **MANY), [Asked("loss", loss) for loss in grid.least]),
-            Curve("accurate", replace(one, **SURE), [Asked("length", n) for n in grid.fewest]),
+            Curve("accurate", one.changed(**MANY), [Asked("loss", loss) for loss in grid.least]),
+            Curve("accurate", one.changed(**SURE), [Asked("length", n) for n in grid.fewest]),
         ]
     return [
         Curve("default", default, _lengths(grid.lengths, default)),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
-from syntf.pipeline import presets
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
@@ -109,7 +108,7 @@ def anonymize(
         raise SyntfError("give settings or single parameters, not both")
     if isinstance(keep, str):
         raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
-    chosen = settings or presets.settings(**parameters)
+    chosen = settings or Settings.from_preset(**parameters)
     _check_public(chosen)
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
     rows.check_columns(frame, text, kept, [TERMS, COUNTS])

@@ -20,14 +20,14 @@ from itertools import chain, islice
 from threading import Lock
 from typing import Any
 
+from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.parallel import processes
 from syntf.text.tokenizer import Morphology, check, lemmatize
 
 Terms = tuple[str, ...]
 
-PREFIX = "spacy:"
-"""What the name of a pipeline follows in the name of an analyzer."""
+PREFIX = SPACY
 
 PIECE = 10_000
 """Characters that a pipeline is given at once: spaCy's tokenisers refuse long texts, the Japanese

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
+from syntf.core.choices import FAST
+from syntf.core.choices import Morphology as Morphology
 from syntf.core.errors import SyntfError
 from syntf.text.lexicon import lexicon
-
-Morphology = Literal["lemma", "lower", "orth"]
 
 Token = TypeVar("Token", bound=Hashable)
 Read = Callable[[Iterable[str]], Iterable[Sequence[Token]]]
@@ -80,7 +80,7 @@ class Analyzer:
     numbers : keep numbers, in digits or in words.
     """
 
-    name = "fast"
+    name = FAST
 
     def __init__(
         self,

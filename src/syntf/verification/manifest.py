@@ -14,8 +14,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, get_args
 
+from syntf.core.choices import Draws, Weighting
 from syntf.core.errors import SyntfError
-from syntf.pipeline.settings import Draws, Weighting
 from syntf.privacy.guarantee import CHECKSUM, Guarantee, Inputs, Losses
 from syntf.text.spacy_analyzer import PREFIX
 from syntf.text.tokenizer import Analyzer, Morphology

@@ -8,18 +8,17 @@ from importlib.resources import files
 from itertools import compress
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.choices import Provenance as Provenance
 from syntf.core.errors import SyntfError
 from syntf.text.tokenizer import Analysis, Analyzer, Remembered, first_known, tokens
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import wordnet
 from syntf.vocabulary.header import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
-
-Provenance = Literal["public", "fitted"]
 
 
 @dataclass(frozen=True)
@@ -233,18 +232,6 @@ def count_documents(
         size += 1
     del documents[""]
     return documents, size
-
-
-def count_or_share(name: str, value: object, *, whole: bool) -> None:
-    """Refuse what is neither a number of texts nor a share of them; 1.0 only if `whole`."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return
-    if isinstance(value, float) and (0 < value < 1 or (whole and value == 1)):
-        return
-    raise SyntfError(
-        f"{name} must be a whole number, at least 1, or a share above 0 and "
-        f"{'up to' if whole else 'below'} 1.0, not {value!r}"
-    )
 
 
 def as_lines(terms: Iterable[str]) -> str:

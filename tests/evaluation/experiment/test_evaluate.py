@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from syntf.cli import app as cli
-from syntf.pipeline.presets import PRESETS
+from syntf.pipeline.settings import PRESETS
 from syntf.research import grid, reproduction
 
 pytest.importorskip("scrubadub", reason="needs scrubadub: pip install 'syntf[evaluate]'")

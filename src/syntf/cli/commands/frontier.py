@@ -34,12 +34,12 @@ def command(out: Path, **options: Any) -> None:
       syntf frontier --out frontier --quick
     """
     from syntf.cli import frontier
-    from syntf.pipeline import presets
+    from syntf.pipeline.settings import Settings
 
     frontier.run(
         out,
-        default=presets.settings(),
-        accurate=presets.settings("accurate"),
-        paper=presets.settings("paper", fit_vocabulary=True),
+        default=Settings.from_preset(),
+        accurate=Settings.from_preset("accurate"),
+        paper=Settings.from_preset("paper", fit_vocabulary=True),
         **options,
     )

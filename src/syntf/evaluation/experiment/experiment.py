@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import groupby
 from typing import Any
@@ -115,14 +115,14 @@ class Experiment:
         self._advance(known + sum(self.runs - len(missing) for missing in todo.values()))
         if known and not any(todo.values()):
             return
-        settings = replace(self.settings, **group[0]._asdict())
+        settings = self.settings.changed(**group[0]._asdict())
         seen = self.corpus.seen
         parts = reading(settings, seen, stages=self.stages)
         documents = None
         for cell in group:
             if documents is not None and not todo[cell]:
                 continue
-            settings = replace(self.settings, **cell._asdict())
+            settings = self.settings.changed(**cell._asdict())
             anonymizer = Anonymizer.over(settings, *parts, seen, stages=self.stages)
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)

@@ -194,7 +194,7 @@ class Trials:
 
     def _prepared(self, candidate: Candidate) -> tuple[Anonymizer, Documents]:
         """Ready to draw; what reads and rates words is made once for each size."""
-        settings = replace(self.settings, **candidate._asdict())
+        settings = self.settings.changed(**candidate._asdict())
         if candidate.max_size not in self._built:
             parts = reading(settings, (), stages=self.stages)
             self._built[candidate.max_size] = parts, rated(settings, *parts[1:])
