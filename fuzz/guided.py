@@ -1,7 +1,9 @@
-"""Fuzzing guided by coverage: one target, so many inputs, with atheris.
+"""Fuzz one target with atheris, which is guided by code coverage.
 
-``python fuzz/guided.py TARGET -runs=1000``; ``make fuzz`` does it for every target where atheris
-is installed (Linux and macOS, the Python versions it has wheels for).
+    python fuzz/guided.py TARGET -runs=1000
+
+``make fuzz`` runs this for every target if atheris is installed. atheris has wheels for some Python
+versions on Linux and macOS.
 """
 
 import sys
@@ -13,10 +15,10 @@ import atheris
 with atheris.instrument_imports(include=["syntf"]):
     from targets import TARGETS
 
-target = next(one for one in TARGETS if one.name == sys.argv[1])
+target = next(target for target in TARGETS if target.name == sys.argv[1])
 
 
-def take(raw: bytes) -> None:
+def try_input(raw: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         target.run(raw, Path(folder))
 
@@ -24,5 +26,5 @@ def take(raw: bytes) -> None:
 with tempfile.TemporaryDirectory() as seeds:
     for number, seed in enumerate(target.seeds):
         Path(seeds, str(number)).write_bytes(seed)
-    atheris.Setup([sys.argv[0], *sys.argv[2:], seeds], take)
+    atheris.Setup([sys.argv[0], *sys.argv[2:], seeds], try_input)
     atheris.Fuzz()

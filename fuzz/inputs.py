@@ -1,4 +1,4 @@
-"""Inputs to fuzz with: well-formed ones with a few edits, or bytes of no form at all."""
+"""Inputs for fuzzing: well-formed files with a few edits, and random bytes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,23 +17,23 @@ TOKENS = [
 PLACES = st.floats(0, 1, exclude_max=True)
 SIZES = st.sampled_from([0, 1, 2, 4, 8, 50])
 EDITS = st.one_of(
-    st.tuples(st.just("put"), PLACES, SIZES, st.sampled_from(TOKENS)),
-    st.tuples(st.just("put"), PLACES, SIZES, st.binary(max_size=8)),
-    st.tuples(st.just("again"), PLACES, SIZES, st.just(b"")),
-    st.tuples(st.just("end"), PLACES, st.just(0), st.just(b"")),
+    st.tuples(st.just("replace"), PLACES, SIZES, st.sampled_from(TOKENS)),
+    st.tuples(st.just("replace"), PLACES, SIZES, st.binary(max_size=8)),
+    st.tuples(st.just("repeat"), PLACES, SIZES, st.just(b"")),
+    st.tuples(st.just("truncate"), PLACES, st.just(0), st.just(b"")),
     st.tuples(st.just("flip"), PLACES, st.integers(0, 7), st.just(b"")),
 )
 
 
 def edited(raw: bytes, edits: Sequence[tuple[str, float, int, bytes]]) -> bytes:
-    """Some bytes replaced (by more, fewer or none), repeated, cut off, or a bit flipped."""
+    """Apply edits: replace, insert, remove or repeat some bytes, truncate the input, flip a bit."""
     for kind, place, size, token in edits:
         at = int(place * (len(raw) + 1))
-        if kind == "put":
+        if kind == "replace":
             raw = raw[:at] + token + raw[at + size :]
-        elif kind == "again":
+        elif kind == "repeat":
             raw = raw[: at + size] + raw[at:]
-        elif kind == "end":
+        elif kind == "truncate":
             raw = raw[:at]
         elif at < len(raw):
             raw = raw[:at] + bytes([raw[at] ^ 1 << size]) + raw[at + 1 :]
@@ -41,6 +41,7 @@ def edited(raw: bytes, edits: Sequence[tuple[str, float, int, bytes]]) -> bytes:
 
 
 def damaged(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
+    """Return a strategy for inputs: mostly edited seeds, sometimes random bytes."""
     edits = st.lists(EDITS, max_size=6)
     return st.one_of(
         st.builds(edited, st.sampled_from(list(seeds)), edits),
@@ -58,4 +59,4 @@ DOCUMENTS: st.SearchStrategy[Any] = st.one_of(
     st.builds(lambda token, times: token.decode("utf-8", "replace") * times,
               st.sampled_from(TOKENS), st.integers(1, 50)),
 )  # fmt: skip
-"""Documents for ``transform``: characters of every category, lone surrogates too."""
+"""Documents for ``transform``: characters of every category, including lone surrogates."""

@@ -1,6 +1,7 @@
-"""``make fuzz``: many inputs for every target, counted; stops at the first fault.
+"""Try many inputs on every target, count them, and stop at the first fault (``make fuzz``).
 
-Hypothesis edits well-formed inputs; atheris, where it is installed, is guided by coverage.
+Hypothesis edits well-formed inputs. If atheris is installed, it adds inputs that are guided by code
+coverage.
 """
 
 import argparse
@@ -21,10 +22,11 @@ from inputs import DOCUMENTS, damaged
 from targets import TARGETS, Target, Trials, Words
 
 BATCH = 100
-"""Documents given to ``transform`` at once."""
+"""Documents in one call of ``transform``."""
 
 
 def many(examples: int) -> settings:
+    """Return settings of hypothesis for many examples, without a time limit or a database."""
     return settings(
         max_examples=examples,
         deadline=None,
@@ -35,81 +37,83 @@ def many(examples: int) -> settings:
 
 
 def fuzz(target: Target, inputs: int) -> int:
-    """How many inputs a target has taken."""
+    """Try inputs on a target and return how many were tried."""
     count = 0
 
     @many(inputs)
     @given(damaged(target.seeds))
-    def take(raw: bytes) -> None:
+    def try_input(raw: bytes) -> None:
         nonlocal count
         count += 1
         with tempfile.TemporaryDirectory() as folder:
             target.run(raw, Path(folder))
 
-    take()
+    try_input()
     return count
 
 
 def transform(inputs: int) -> int:
-    """Documents of every kind, many at once: each yields n words."""
+    """Check that documents of every kind yield n words; return how many were tried."""
     count = 0
 
     @many(max(1, inputs // BATCH))
     @given(st.lists(DOCUMENTS, min_size=BATCH, max_size=BATCH))
-    def take(texts: list[object]) -> None:
+    def try_input(texts: list[object]) -> None:
         nonlocal count
         count += len(texts)
-        Words.drawn(texts)
+        Words.check(texts)
 
-    take()
+    try_input()
     return count
 
 
 def guided(target: Target, inputs: int) -> int:
-    """The same, guided by coverage, in a process of its own."""
+    """Try inputs on a target with atheris, in another process; return how many were tried."""
     script = Path(__file__).with_name("guided.py")
     command = [sys.executable, str(script), target.name, f"-runs={inputs}", "-max_len=2000"]
-    with tempfile.TemporaryDirectory() as folder:  # where it leaves what it found
-        found = subprocess.run(
+    with tempfile.TemporaryDirectory() as folder:  # atheris writes inputs that fail here
+        result = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", check=False
         )
-    if found.returncode:
-        sys.exit(f"{target.name}: {found.stderr[-3000:]}")
+    if result.returncode:
+        sys.exit(f"{target.name}: {result.stderr[-3000:]}")
     return inputs
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=3000, help="for each target")
-    parser.add_argument("--documents", type=int, default=50_000, help="for transform")
-    parser.add_argument("--guided", type=int, default=1000, help="for each target, with atheris")
-    parser.add_argument("--only", default="", help="targets whose name begins so")
-    parser.add_argument("--report", type=Path, help="a JSON file for the counts")
-    chosen = parser.parse_args()
+    parser.add_argument("--inputs", type=int, default=3000, help="inputs for each target")
+    parser.add_argument("--documents", type=int, default=50_000, help="documents for transform")
+    parser.add_argument(
+        "--guided", type=int, default=1000, help="inputs for each target with atheris"
+    )
+    parser.add_argument("--only", default="", help="try only targets whose name starts with this")
+    parser.add_argument("--report", type=Path, help="write the counts to this JSON file")
+    options = parser.parse_args()
     warnings.simplefilter("error")
     counts: dict[str, dict[str, int]] = {"hypothesis": {}, "atheris": {}}
-    begun = time.monotonic()
-    targets = [target for target in TARGETS if target.name.startswith(chosen.only)]
+    start = time.monotonic()
+    targets = [target for target in TARGETS if target.name.startswith(options.only)]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SYNTF_CACHE"] = folder
         for target in targets:
-            counts["hypothesis"][target.name] = fuzz(target, chosen.inputs)
-            print(f"{target.name:<26} {chosen.inputs:>7,} inputs", flush=True)
-        if "documents".startswith(chosen.only):
-            counts["hypothesis"]["documents"] = transform(chosen.documents)
-            print(f"{'documents':<26} {chosen.documents:>7,} inputs", flush=True)
+            counts["hypothesis"][target.name] = fuzz(target, options.inputs)
+            print(f"{target.name:<26} {options.inputs:>7,} inputs", flush=True)
+        if "documents".startswith(options.only):
+            counts["hypothesis"]["documents"] = transform(options.documents)
+            print(f"{'documents':<26} {options.documents:>7,} inputs", flush=True)
         Trials.end()
         if find_spec("atheris") is None:
-            print("atheris is not installed (pip install atheris): not guided by coverage")
-        elif chosen.guided:
+            print("atheris is not installed (pip install atheris): no inputs guided by coverage")
+        elif options.guided:
             for target in targets:
-                counts["atheris"][target.name] = guided(target, chosen.guided)
-                print(f"{target.name:<26} {chosen.guided:>7,} inputs, guided", flush=True)
+                counts["atheris"][target.name] = guided(target, options.guided)
+                print(f"{target.name:<26} {options.guided:>7,} inputs, guided", flush=True)
     total = sum(sum(each.values()) for each in counts.values())
-    print(f"{total:,} inputs, no fault, {time.monotonic() - begun:.0f} s")
-    if chosen.report:
-        chosen.report.parent.mkdir(parents=True, exist_ok=True)
-        chosen.report.write_text(json.dumps({**counts, "total": total}, indent=1) + "\n")
+    print(f"{total:,} inputs, no fault, {time.monotonic() - start:.0f} s")
+    if options.report:
+        options.report.parent.mkdir(parents=True, exist_ok=True)
+        options.report.write_text(json.dumps({**counts, "total": total}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What is fuzzed: everything that reads what a person hands in, one function each.
+"""Targets for fuzzing: one function for each part that reads input from outside.
 
-A target takes bytes, writes them where the product would find them, and lets the product read
-them. It ends well, or with a :class:`SyntfError` of one line; anything else is a fault. Where
-texts come out, they are anonymised, and every one must yield exactly n words.
+A target writes bytes to a file and lets the program read them. The program must accept them or
+raise a :class:`SyntfError` with a message of one line; anything else is a fault. Texts that the
+program reads from the file are anonymised, and each must yield exactly n words.
 """
 
 import bz2
@@ -50,7 +50,7 @@ ENCODINGS = ("utf-8", "utf-16", "utf-32", "latin-1", "cp1252", "utf-7", "gb18030
 
 @dataclass(frozen=True)
 class Target:
-    """A reader, and well-formed inputs to start from."""
+    """A reader, and well-formed inputs that are damaged to test it."""
 
     name: str
     run: Callable[[bytes, Path], None]
@@ -58,62 +58,68 @@ class Target:
 
 
 def vectors() -> WordVectors:
+    """Return a small table of word vectors."""
     normal = np.random.default_rng(7).normal(size=(len(WORDS), 4))
     return WordVectors.quantize(list(WORDS), normal)
 
 
 class Words:
-    """A fitted transformer, made when it is first asked for."""
+    """A fitted transformer, made at its first use."""
 
-    _made: SynTF | None = None
+    _transformer: SynTF | None = None
 
     @classmethod
-    def drawn(cls, texts: Sequence[Any]) -> None:
-        """Every text yields exactly n words, in the release's form."""
-        if cls._made is None:
-            cls._made = SynTF(length=LENGTH, vectors=vectors(), vocabulary=WORDS, loss=3).fit([])
-        counts = cls._made.transform(texts)
+    def check(cls, texts: Sequence[Any]) -> None:
+        """Anonymise texts and check that each yields exactly n words."""
+        if cls._transformer is None:
+            cls._transformer = SynTF(
+                length=LENGTH, vectors=vectors(), vocabulary=WORDS, loss=3
+            ).fit([])
+        counts = cls._transformer.transform(texts)
         assert counts.shape == (len(texts), len(WORDS))
         assert counts.dtype == np.int32
         assert counts.nnz == 0 or counts.data.min() > 0
         assert (np.asarray(counts.sum(axis=1)).ravel() == LENGTH).all()
 
 
-def refused(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    """What work returns; None where it refuses its input in one line that says something."""
+def result_or_refusal(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Return what `work` returns, or None if it raises a SyntfError with a message of one line."""
     try:
-        return work(*given, **named)
+        return work(*arguments, **options)
     except SyntfError as error:
-        said = str(error)
-        assert said
-        assert len(said) < 1000
-        assert "\n" not in said
+        message = str(error)
+        assert message
+        assert len(message) < 1000
+        assert "\n" not in message
         return None
 
 
-def documents(inputs: Sequence[Path], **named: Any) -> None:
-    """Go through a corpus in small batches, as ``anonymize`` does, and draw for all of it."""
+def documents(inputs: Sequence[Path], **options: Any) -> None:
+    """Read a corpus in small batches, as ``anonymize`` does, and anonymise all of it."""
     old, corpora.BATCH = corpora.BATCH, 3
     survives, parquet.survives = parquet.survives, Trials.survives
     try:
         for bad_rows in ("stop", "skip"):
-            refused(_batches, inputs, bad_rows=bad_rows, **named)
+            result_or_refusal(_batches, inputs, bad_rows=bad_rows, **options)
     finally:
         corpora.BATCH, parquet.survives = old, survives
 
 
-def _batches(inputs: Sequence[Path], **named: Any) -> None:
-    corpus = corpora.Corpus(inputs, "text", ["id"], **named)
+def _batches(inputs: Sequence[Path], **options: Any) -> None:
+    corpus = corpora.Corpus(inputs, "text", ["id"], **options)
     for frame in corpus:
         found = corpora.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
         shards.write_parquet(Path(os.devnull), frame)
-        Words.drawn(found)
+        Words.check(found)
 
 
 class Trials:
-    """Tries Parquet files like the product, in one process for many: a dead one is replaced."""
+    """Try Parquet files in another process, as the program does, but in one process for many files.
+
+    A process that dies is replaced.
+    """
 
     _process: subprocess.Popen[str] | None = None
 
@@ -127,13 +133,13 @@ class Trials:
             cls._process = subprocess.Popen(
                 command, stdin=pipe, stdout=pipe, stderr=silent, text=True
             )
-        said = ""
+        answer = ""
         with suppress(OSError):
             print(source, batch, file=cls._process.stdin, flush=True)  # type: ignore[arg-type]
-            said = cls._process.stdout.readline()  # type: ignore[union-attr]
-        if not said:
+            answer = cls._process.stdout.readline()  # type: ignore[union-attr]
+        if not answer:
             cls.end()
-        return said == "ok\n"
+        return answer == "ok\n"
 
     @classmethod
     def end(cls) -> None:
@@ -175,7 +181,7 @@ def _compressed(raw: bytes, folder: Path) -> None:
 
 
 def _many(raw: bytes, folder: Path) -> None:
-    """Files of different formats, one after the other."""
+    """Read several files of different formats."""
     paths = []
     for number, part in enumerate(raw.split(b"\n\n\n")[:4]):
         suffix = (".csv", ".jsonl", ".tsv")[part[0] % 3 if part else 0]
@@ -185,7 +191,7 @@ def _many(raw: bytes, folder: Path) -> None:
 
 
 def _folder(raw: bytes, folder: Path) -> None:
-    """A file for each line, named by what stands before its first colon."""
+    """Read a folder with one file for each line: its name, a colon and its content."""
     inside = folder / "texts"
     inside.mkdir()
     for number, line in enumerate(raw.split(b"\n")[:8]):
@@ -197,7 +203,7 @@ def _folder(raw: bytes, folder: Path) -> None:
     old, corpora.BATCH = corpora.BATCH, 3
     try:
         for frame in corpora.Corpus([inside], "text", ["path"]):
-            Words.drawn(corpora.texts(frame, "text"))
+            Words.check(corpora.texts(frame, "text"))
     finally:
         corpora.BATCH = old
     shutil.rmtree(inside)
@@ -207,7 +213,7 @@ def _vectors(suffix: str) -> Callable[[bytes, Path], None]:
     def run(raw: bytes, folder: Path) -> None:
         path = folder / f"vectors{suffix}"
         path.write_bytes(raw)
-        made = refused(WordVectors.read, path)
+        made = result_or_refusal(WordVectors.read, path)
         if made is not None:
             assert made.matrix.shape[0] == len(made.words) == len(set(made.words)) > 0
             assert (np.abs(made.matrix.astype(int)).max(axis=1) == 127).all()
@@ -219,13 +225,13 @@ def _vectors(suffix: str) -> Callable[[bytes, Path], None]:
 def _vocabulary(raw: bytes, folder: Path) -> None:
     path = folder / "terms.txt"
     path.write_bytes(raw)
-    made = refused(Vocabulary.read, path, vectors(), morphology="lemma")
+    made = result_or_refusal(Vocabulary.read, path, vectors(), morphology="lemma")
     if made is not None:
         assert set(made.outputs) <= {form for word in WORDS for form in _forms(word)}
 
 
 def _forms(word: str) -> set[str]:
-    """The spellings whose lower case is the word."""
+    """Return the spellings whose lower case is the word."""
     found = {""}
     for letter in word:
         same = {
@@ -238,7 +244,7 @@ def _forms(word: str) -> set[str]:
 def _wordnet(raw: bytes, folder: Path) -> None:
     for name in wordnet.FILES:
         (folder / name).write_bytes(raw if name == "data.adj" else SYNSET)
-    refused(wordnet.synonyms, WORDS, folder)
+    result_or_refusal(wordnet.synonyms, WORDS, folder)
 
 
 def _wordnet_zip(raw: bytes, folder: Path) -> None:
@@ -251,14 +257,14 @@ def _wordnet_zip(raw: bytes, folder: Path) -> None:
     try:
         for place in wordnet.places():
             if str(place).startswith(str(folder)) and wordnet._is_wordnet(place):
-                refused(wordnet.synonyms, WORDS, place)
+                result_or_refusal(wordnet.synonyms, WORDS, place)
     finally:
         for name, value in old.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
 def _cached(raw: bytes, folder: Path) -> None:
-    """An entry of the cache, damaged, or forged with its checksum: made anew, or usable."""
+    """Read a cache entry that is damaged, or forged with a valid checksum: ignored, or usable."""
     path = folder / "entry.vectors"
     forged = raw[:1] == b"f"
     path.write_bytes(sha256(raw[1:]).digest() + raw[1:] if forged else raw)
@@ -267,7 +273,7 @@ def _cached(raw: bytes, folder: Path) -> None:
 
 
 def _tokens(raw: bytes, folder: Path) -> None:
-    """A table of tokens, forged with its checksum: made anew, or it answers with inputs."""
+    """Read a forged table of tokens: it is ignored, or it answers with valid input words."""
     made = TokenTable.kept(np.frombuffer(raw, dtype=np.uint8), Analyzer(), WORDS)
     if made is not None and token_table.compiled is not None:
         for word in (*WORDS, "", "qwxyz", "é" * 40):
@@ -275,17 +281,17 @@ def _tokens(raw: bytes, folder: Path) -> None:
 
 
 def _draft(raw: bytes, folder: Path) -> None:
-    """The draft of an interrupted run: its state, and the shard that the state speaks of."""
+    """Resume the draft of an interrupted run: its state and its only shard."""
     draft = folder / ".out.partial"
     shutil.rmtree(draft, ignore_errors=True)
     shutil.rmtree(folder / "out", ignore_errors=True)
     draft.mkdir()
     state, _, rest = raw.partition(b"\n")
-    vectors, _, rows = rest.partition(BETWEEN)
+    vectors, _, rows = rest.partition(SEPARATOR)
     (draft / "state.json").write_bytes(state)
     (draft / "vectors-00000.npz").write_bytes(vectors)
     (draft / "documents-00000.parquet").write_bytes(rows)
-    refused(_resumed, folder)
+    result_or_refusal(_resumed, folder)
     assert not (folder / "out").exists() or (folder / "out" / "guarantee.json").exists()
 
 
@@ -299,21 +305,21 @@ def _resumed(folder: Path) -> None:
 
 def _log(raw: bytes, folder: Path) -> None:
     (folder / "runs.jsonl").write_bytes(raw)
-    log = refused(Log, folder / "runs.jsonl", "e")
+    log = result_or_refusal(Log, folder / "runs.jsonl", "e")
     if log is not None:
-        refused(lambda: list(log.scores()))
-        refused(lambda: log.done({"method": "syntf"}))
+        result_or_refusal(lambda: list(log.scores()))
+        result_or_refusal(lambda: log.done({"method": "syntf"}))
 
 
 def _results(raw: bytes, folder: Path) -> None:
     (folder / "results.csv").write_bytes(raw)
-    refused(read_results, folder / "results.csv")
+    result_or_refusal(read_results, folder / "results.csv")
 
 
 def _transform(raw: bytes, folder: Path) -> None:
-    """Bytes as they are, decoded, and as the characters of their numbers, surrogates included."""
+    """Anonymise bytes, decoded bytes, and characters with these code points."""
     wide = "".join(map(chr, np.frombuffer(raw[: len(raw) // 2 * 2], dtype="<u2").tolist()))
-    Words.drawn([raw, raw.decode("utf-8", "surrogateescape"), raw.decode("latin-1"), wide, None])
+    Words.check([raw, raw.decode("utf-8", "surrogateescape"), raw.decode("latin-1"), wide, None])
 
 
 CSV = b'id,text\n1,"a cat, a dog"\n2,"two\nlines of ""music"""\n3,\n4,\xc3\xa9t\xc3\xa9 river\n'
@@ -330,7 +336,7 @@ MBOX = (
 )
 GLOVE = b"cat 0.1 -0.2 0.3\ndog 1 2 3\ncaf\xc3\xa9 -1e-3 0.5 7\n"
 SYNSET = b"00000000 03 s 02 cat 0 dog(p) 1 001 @ 00001740 n 0000 | x  \n"
-BETWEEN = b"\n<between>\n"
+SEPARATOR = b"\n<between>\n"
 
 
 def _table(frame: pl.DataFrame) -> bytes:
@@ -400,7 +406,7 @@ def _drafts() -> list[bytes]:
     rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
     shard = file.getvalue(), rows
     state = {"key": "k", "rows": [3], "digests": [shards.digest(*shard)]}
-    return [json.dumps(state).encode() + b"\n" + BETWEEN.join(shard)]
+    return [json.dumps(state).encode() + b"\n" + SEPARATOR.join(shard)]
 
 
 def _logs() -> list[bytes]:

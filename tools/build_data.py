@@ -4,12 +4,12 @@
 
 Reads GloVe's text format, most frequent word first, and writes into src/syntf/data:
 
-    vectors.npy     int8, one row a word, the 100,000 most frequent
-    words.txt       the words, one a line
-    topical.npy     float32, how much each word tells of a topic
-    vocabulary.txt  the default outputs: the most frequent of these words that are their own
-                    lemma, may name something, are spelled in three or more letters a–z, no
-                    stop word and no number
+    vectors.npy     int8 vectors of the 100,000 most frequent words, one row per word
+    words.txt       the words, one per line
+    topical.npy     float32 weights: how much each word says about a topic
+    vocabulary.txt  the default output words: the most frequent of these words that are lemmas
+                    and may be nouns, have at least three letters, all of a–z, and are neither
+                    stop words nor numbers
 """
 
 import gzip
@@ -31,14 +31,14 @@ OUTPUTS = 10_000
 DATA = Path(__file__).parent.parent / "src" / "syntf" / "data"
 
 
-def lengths(glove: str, words: Sequence[str]) -> NDArray[np.float64]:
-    """Of the raw vectors, which the int8 ones no longer tell."""
-    found = {}
+def vector_lengths(glove: str, words: Sequence[str]) -> NDArray[np.float64]:
+    """Return the length of each raw vector; the int8 vectors do not keep it."""
+    lengths = {}
     with gzip.open(glove, "rt", encoding="utf-8") if glove.endswith(".gz") else open(glove) as file:
         for line in islice(file, 2 * len(words)):
             word, *numbers = line.rstrip("\n").split(" ")
-            found[word] = float(np.linalg.norm(np.array(numbers, dtype=np.float64)))
-    return np.array([found[word] for word in words])
+            lengths[word] = float(np.linalg.norm(np.array(numbers, dtype=np.float64)))
+    return np.array([lengths[word] for word in words])
 
 
 def main(glove: str) -> None:
@@ -46,14 +46,14 @@ def main(glove: str) -> None:
     words = vectors.words[:WORDS]
     np.save(DATA / "vectors.npy", vectors.matrix[:WORDS])
     (DATA / "words.txt").write_text("\n".join(words), encoding="utf-8")
-    weights = weigh(words, lengths(glove, words))
+    weights = weigh(words, vector_lengths(glove, words))
     np.save(DATA / "topical.npy", weights.astype(np.float32))
     analyzer = Analyzer()
-    plain = re.compile("[a-z]{3,}")
+    letters = re.compile("[a-z]{3,}")
     outputs = [
         word
-        for word, naming in zip(words, names(words), strict=True)
-        if naming and plain.fullmatch(word) and analyzer.candidates(word)[:1] == (word,)
+        for word, may_be_noun in zip(words, names(words), strict=True)
+        if may_be_noun and letters.fullmatch(word) and analyzer.candidates(word)[:1] == (word,)
     ][:OUTPUTS]
     (DATA / "vocabulary.txt").write_text("\n".join(outputs) + "\n", encoding="utf-8")
     size = sum((DATA / name).stat().st_size for name in ("vectors.npy", "words.txt"))

@@ -1,11 +1,12 @@
-"""Check a built site: every link leads somewhere, nothing is loaded from elsewhere.
+"""Check a built site: every link has a target, and no page loads anything from another host.
 
 python tools/check_site.py [FOLDER]
 
-MkDocs checks links in Markdown. This looks at the HTML that came out, whatever made it: links and
-pictures lead to files of the site, fragments to an id of the page they name. No page, style or
-picture asks another host for anything; links that a reader may follow there are left alone. A
-paragraph with a line that begins like a list or a table was meant as one.
+MkDocs checks the links in Markdown. This program checks the HTML that MkDocs wrote:
+
+- links and pictures lead to files of the site, and fragments to an id of the linked page;
+- no page, style sheet or picture loads anything from another host (links to other hosts are fine);
+- no paragraph has a line that begins like a list or a table: it should have become one.
 """
 
 import re
@@ -15,12 +16,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
-CSS_FROM_ELSEWHERE = re.compile(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')\s]+")
-MEANT = re.compile(r"^\s*(?:[-*] |\d+\. |\|)", re.MULTILINE)
+CSS_FROM_OTHER_HOST = re.compile(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//[^\"')\s]+")
+LIST_OR_TABLE = re.compile(r"^\s*(?:[-*] |\d+\. |\|)", re.MULTILINE)
 
 
-class Seen(HTMLParser):
-    """What a page links to, loads, and can be linked to by."""
+class Page(HTMLParser):
+    """The links, loaded files, ids and paragraphs of an HTML page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -28,34 +29,34 @@ class Seen(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.paragraphs: list[str] = []
-        self._inside = False
+        self._in_paragraph = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.ids |= {given[name] for name in ("id", "name") if name in given}
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        if LOADED.get(tag, "") in given:
-            self.loaded.append(given[LOADED[tag]])
+        attributes = {name: value or "" for name, value in attrs}
+        self.ids |= {attributes[name] for name in ("id", "name") if name in attributes}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        if LOADED.get(tag, "") in attributes:
+            self.loaded.append(attributes[LOADED[tag]])
         if tag == "p":
-            self._inside = True
+            self._in_paragraph = True
             self.paragraphs.append("")
-        elif tag == "code" and self._inside:
-            self.paragraphs[-1] += "`"  # what a line of code begins with says nothing
+        elif tag == "code" and self._in_paragraph:
+            self.paragraphs[-1] += "`"  # hides how a line of code begins
 
     def handle_endtag(self, tag: str) -> None:
-        self._inside = self._inside and tag != "p"
+        self._in_paragraph = self._in_paragraph and tag != "p"
 
     def handle_data(self, data: str) -> None:
-        if self._inside:
+        if self._in_paragraph:
             self.paragraphs[-1] += data
 
 
 def faults(site: Path) -> list[str]:
-    """What is wrong with a site, one line each."""
-    pages = {path: Seen(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
-    found = [] if pages else [f"{site}: no page"]
+    """List what is wrong with a site, one line for each fault."""
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+    found = [] if pages else [f"{site}: the folder holds no page"]
     for path, page in pages.items():
         name = path.relative_to(site)
         for link in [*page.links, *page.loaded]:
@@ -68,25 +69,25 @@ def faults(site: Path) -> list[str]:
             target = (start / unquote(parts.path).lstrip("/")).resolve() if parts.path else path
             target = target / "index.html" if target.is_dir() else target
             if not target.is_file():
-                found.append(f"{name}: {link} leads nowhere")
+                found.append(f"{name}: {link} does not exist")
             elif parts.fragment and target.suffix == ".html":
                 known = pages[site / target.relative_to(site.resolve())] if parts.path else page
                 if unquote(parts.fragment) not in known.ids:
-                    found.append(f"{name}: {link}: no such place on that page")
+                    found.append(f"{name}: {link}: that page has no such anchor")
         for text in page.paragraphs:
-            if meant := MEANT.search(text):
-                line = text[meant.start() :].strip().splitlines()[0]
-                found.append(f"{name}: a paragraph that was meant as a list or table: {line[:60]}")
+            if beginning := LIST_OR_TABLE.search(text):
+                line = text[beginning.start() :].strip().splitlines()[0]
+                found.append(f"{name}: a paragraph that should be a list or a table: {line[:60]}")
     for path in sorted([*site.rglob("*.css"), *site.rglob("*.svg"), *pages]):
-        for match in CSS_FROM_ELSEWHERE.findall(path.read_text(encoding="utf-8")):
+        for match in CSS_FROM_OTHER_HOST.findall(path.read_text(encoding="utf-8")):
             found.append(f"{path.relative_to(site)}: loads {match}")
     return found
 
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "build/site")
-    wrong = faults(folder)
-    for line in wrong:
+    found_faults = faults(folder)
+    for line in found_faults:
         print(line)
-    print(f"{folder}: {len(list(folder.rglob('*.html')))} pages, {len(wrong)} faults")
-    sys.exit(bool(wrong))
+    print(f"{folder}: {len(list(folder.rglob('*.html')))} pages, {len(found_faults)} faults")
+    sys.exit(bool(found_faults))

@@ -1,8 +1,8 @@
-"""What MkDocs is told beyond mkdocs.yml, so that one set of pages serves code host and site.
+"""Hooks for MkDocs, so that the same files work on GitHub and as a site.
 
-Pages of the repository's root become pages of the site; links between them and docs/ are followed
-by where the files *are*, and written again for where the pages stand. The tutorial is shown as it
-was stored. Pages that are expected but not there yet leave no gap in the navigation.
+Pages in the repository's root, such as README.md, become pages of the site. Their links, which name
+files of the repository, are changed to name pages of the site. The tutorial is shown with the
+output that is stored in the notebook. Pages listed under ``expected_pages`` may be missing.
 """
 
 import posixpath
@@ -23,16 +23,16 @@ ROLE = re.compile(r":(?:mod|class|func|meth|attr):<code>~?([^<]*)</code>")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """A folder in the navigation is all its pages; what is expected may be missing."""
+    """Replace folders in the navigation by their pages; drop expected pages that are missing."""
     missing = {
         name for name in config.extra["expected_pages"] if not (ROOT / "docs" / name).exists()
     }
-    config.nav = _listed(config.nav, missing)
+    config.nav = _expanded(config.nav, missing)
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages of the root and of notebooks."""
+    """Add the pages of the root folder and the notebooks."""
     for source, place in config.extra["root_pages"].items():
         text = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, place, content=text))
@@ -45,39 +45,39 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Links by where the files are become links by where the pages stand.
+    """Change links to files of the repository into links to pages of the site.
 
-    One that shows the name of a file, as is usual on a code host, shows the title of the page.
+    Where the text of a link is a file name, the title of the page takes its place.
     """
     places: dict[str, str] = config.extra["root_pages"]
-    stood = {place: source for source, place in places.items()}
+    sources = {place: source for source, place in places.items()}
     here = page.file.src_uri
-    source = stood.get(here, f"docs/{here}")
+    source = sources.get(here, f"docs/{here}")
 
-    def moved(found: re.Match[str]) -> str:
+    def changed(found: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), found[2]))
-        place = placed(target, places)
+        place = page_of(target, places)
         page = None if place is None else files.get_file_from_path(place)
         if place is None or page is None:
             return found[0]
         title = TITLE.search(page.content_string) if FILE.fullmatch(found[1]) else None
-        shown = title[1] if title else found[1]
-        return f"[{shown}]({posixpath.relpath(place, posixpath.dirname(here) or '.')}{found[3]}"
+        text = title[1] if title else found[1]
+        return f"[{text}]({posixpath.relpath(place, posixpath.dirname(here) or '.')}{found[3]}"
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(changed, markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Docstrings name modules as Sphinx does; here the name is enough."""
+    """Remove the Sphinx roles that docstrings use for names of modules and functions."""
     return ROLE.sub(r"<code>\1</code>", html)
 
 
-def placed(target: str, root_pages: dict[str, str]) -> str | None:
-    """Where a file of the repository stands in the site; None if it does not.
+def page_of(target: str, root_pages: dict[str, str]) -> str | None:
+    """Return the page of the site that shows a file of the repository; None if there is none.
 
-    >>> placed("README.md", {"README.md": "index.md"}), placed("docs/decisions", {})
+    >>> page_of("README.md", {"README.md": "index.md"}), page_of("docs/decisions", {})
     ('index.md', 'decisions/README.md')
-    >>> placed("docs/tutorial.ipynb", {}), placed("setup.py", {})
+    >>> page_of("docs/tutorial.ipynb", {}), page_of("setup.py", {})
     ('tutorial.md', None)
     """
     if target in root_pages:
@@ -90,12 +90,12 @@ def placed(target: str, root_pages: dict[str, str]) -> str | None:
     return place if "." in posixpath.basename(place) else f"{place}/README.md"
 
 
-def _listed(entry: Any, missing: set[str]) -> Any:
+def _expanded(entry: Any, missing: set[str]) -> Any:
     if isinstance(entry, dict):
-        return {name: _listed(inner, missing) for name, inner in entry.items()}
+        return {name: _expanded(inner, missing) for name, inner in entry.items()}
     if isinstance(entry, list):
-        kept = [one for one in entry if not _names(one) & missing]
-        return [_listed(one, missing) for one in kept]
+        kept = [item for item in entry if not _names(item) & missing]
+        return [_expanded(item, missing) for item in kept]
     if isinstance(entry, str) and entry.endswith("/"):
         found = sorted((ROOT / "docs" / entry).glob("*.md"), key=_order)
         return [entry + path.name for path in found]
@@ -107,10 +107,10 @@ def _order(path: Path) -> tuple[bool, str]:
 
 
 def _names(entry: Any) -> set[str]:
-    """The page that an entry is; none if it is a section."""
+    """Return the page that an entry names; nothing if the entry is a section."""
     values = entry.values() if isinstance(entry, dict) else [entry]
     return {value for value in values if isinstance(value, str)}
 
 
 def _download(name: str) -> str:
-    return f'\n<p><a href="{name}" download>The notebook itself</a>, to run and change.</p>\n'
+    return f'\n<p><a href="{name}" download>Download the notebook</a> to run and change it.</p>\n'

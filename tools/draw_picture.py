@@ -1,4 +1,4 @@
-"""Draw docs/how-it-works.svg: one document on its way through the mechanism, real figures.
+"""Draw docs/how-it-works.svg: one document on its way through the mechanism, with real figures.
 
 python tools/draw_picture.py [FILE]
 """
@@ -45,9 +45,11 @@ def main(path: str) -> None:
     anonymizer = Anonymizer.build(Settings.from_preset(), source=Seeded(1))
     outputs = anonymizer.vocabulary.outputs
     found = [anonymizer.term(token) for token in tokens(TEXT)]
-    known = [term for term in found if term is not None]
+    known_terms = [term for term in found if term is not None]
     assert anonymizer.weights is not None
-    shares = {term: known.count(term) * float(anonymizer.weights[term]) for term in known}
+    shares = {
+        term: known_terms.count(term) * float(anonymizer.weights[term]) for term in known_terms
+    }
     term = anonymizer.term(WORD)
     assert term is not None
     chances = anonymizer.mechanism.weights(term) / anonymizer.mechanism.total

@@ -1,6 +1,6 @@
-"""A notebook as a page: its texts, its code and what its cells put out when they last ran.
+"""Turn a notebook into a Markdown page with its text, its code and its stored output.
 
-The site shows the outputs that are stored in the file, so building it runs nothing.
+Building the site does not run the notebook.
 """
 
 import base64
@@ -13,13 +13,13 @@ Cell = dict[str, Any]
 
 
 def read(path: Path) -> list[Cell]:
-    """The cells of a notebook, in order."""
+    """Return the cells of a notebook, in order."""
     cells: list[Cell] = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return cells
 
 
 def joined(text: str | list[str]) -> str:
-    """Notebooks keep a text as a string or as its lines.
+    """Return a text of a notebook, which is stored as a string or as a list of lines.
 
     >>> joined(["a\\n", "b"]), joined("c")
     ('a\\nb', 'c')
@@ -28,7 +28,7 @@ def joined(text: str | list[str]) -> str:
 
 
 def page(cells: list[Cell], folder: str) -> tuple[str, dict[str, bytes]]:
-    """Markdown, and the pictures it shows by name; they are expected in `folder`."""
+    """Return the page as Markdown, and its pictures by name; the names begin with `folder`."""
     pictures: dict[str, bytes] = {}
     parts: list[str] = []
     for number, cell in enumerate(cells):
@@ -50,7 +50,7 @@ def page(cells: list[Cell], folder: str) -> tuple[str, dict[str, bytes]]:
 
 
 def described(cell: Cell) -> str:
-    """What the picture of a cell shows, for who cannot see it: the cell's metadata say it."""
+    """Return the description of a cell's picture, which is stored in the cell's metadata."""
     return str(cell["metadata"].get("alt", ""))
 
 

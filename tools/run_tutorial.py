@@ -1,9 +1,9 @@
-"""Run docs/tutorial.ipynb from top to bottom and store what it puts out.
+"""Run docs/tutorial.ipynb from top to bottom and store its output.
 
 python tools/run_tutorial.py [NOTEBOOK] [--out FILE]
 
-Without --out the notebook itself is written. No times are stored, so that a run which finds the
-same leaves the file the same.
+Without --out, the notebook itself is overwritten. No times are stored: if the output is the same,
+the file stays the same.
 """
 
 import argparse
@@ -34,7 +34,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("notebook", type=Path, nargs="?", default=TUTORIAL)
     parser.add_argument("--out", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     began = time.perf_counter()
-    run(given.notebook, given.out or given.notebook)
-    print(f"{given.notebook.name} ran in {time.perf_counter() - began:.1f} s")
+    run(options.notebook, options.out or options.notebook)
+    print(f"{options.notebook.name} ran in {time.perf_counter() - began:.1f} s")

@@ -1,10 +1,10 @@
-"""Make the pictures of the docs from the running product: terminal, report, page.
+"""Make the pictures of the documentation from the running program: terminal, report, web page.
 
 python tools/screenshots.py [FOLDER]
 
-The bundled example is anonymised and evaluated in a folder of its own. Terminal sessions become
-SVG; what has a face in a browser is photographed by Debian's chromium, in both themes. What the
-product does not have, or this machine lacks, is left out and said so.
+The bundled example is anonymised and evaluated in a temporary folder. Terminal sessions become SVG
+files. Chromium takes pictures of the report and the web page, in both themes. If Chromium is not
+installed, these pictures are left out, with a message.
 """
 
 import os
@@ -48,21 +48,21 @@ SVG = """<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg" 
 {backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
 </svg>
 """
-"""As rich draws it, but for its font, which would be fetched from elsewhere, and its title."""
+"""The template of rich without its title and its font, which would be loaded from the network."""
 
 
 def terminal(name: str, commands: list[str], work: Path, images: Path) -> None:
-    """What a person sees who types these commands, in colour."""
+    """Write an SVG file of a terminal in which these commands were run."""
     env = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     console = Console(record=True, width=COLUMNS, file=open(os.devnull, "w"))  # noqa: SIM115
     for number, command in enumerate(commands):
         console.print(Text("\n" * (number > 0) + "$ " + command, style="bold"), soft_wrap=False)
-        done = subprocess.run(
+        result = subprocess.run(
             [*SYNTF, *command.split()[1:]], cwd=work, env=env, capture_output=True, text=True
         )
-        if done.returncode:
-            sys.exit(f"{command} failed: {done.stderr.strip()}")
-        console.print(Text.from_ansi(done.stdout.rstrip("\n")))
+        if result.returncode:
+            sys.exit(f"{command} failed: {result.stderr.strip()}")
+        console.print(Text.from_ansi(result.stdout.rstrip("\n")))
     svg = console.export_svg(title=" ", theme=SVG_EXPORT_THEME, code_format=SVG, unique_id=name)
     (images / f"{name}.svg").write_text(
         "\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8"
@@ -71,7 +71,7 @@ def terminal(name: str, commands: list[str], work: Path, images: Path) -> None:
 
 
 def photograph(address: str, picture: Path, size: tuple[int, int], *, dark: bool = False) -> None:
-    """One page as chromium shows it."""
+    """Save a picture of a page, as Chromium shows it."""
     with tempfile.TemporaryDirectory() as profile:
         command = [
             _chromium() or "", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
@@ -84,20 +84,20 @@ def photograph(address: str, picture: Path, size: tuple[int, int], *, dark: bool
 
 
 def page(images: Path) -> None:
-    """The page of `syntf serve`, in both themes and as a phone shows it."""
+    """Take pictures of the page of `syntf serve`: in both themes, and as wide as a phone."""
     command = [*SYNTF, "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as on:
-        assert on.stdout is not None
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
         try:
-            said = next((line for line in on.stdout if "http://" in line), "")
-            if not (address := re.search(r"http://[\w.\[\]:]+", said)):
-                print("no page: syntf serve does not start")
+            line = next((text for text in server.stdout if "http://" in text), "")
+            if not (address := re.search(r"http://[\w.\[\]:]+", line)):
+                print("no picture of the page: syntf serve does not start")
                 return
             photograph(address[0], images / "page-light.png", (1280, 1000))
             photograph(address[0], images / "page-dark.png", (1280, 1000), dark=True)
             photograph(address[0], images / "page-phone.png", (500, 1000))
         finally:
-            on.terminate()
+            server.terminate()
 
 
 def _chromium() -> str | None:
@@ -111,7 +111,7 @@ def main(images: Path) -> None:
         for name, commands in SESSIONS.items():
             terminal(name, commands, work, images)
         if _chromium() is None:
-            print("no report and no page: apt-get install chromium")
+            print("no pictures of the report and the page: apt-get install chromium")
             return
         for kind, name in (("release", "report"), ("proof", "report-evaluated")):
             report = work / kind / "report.html"
@@ -119,12 +119,12 @@ def main(images: Path) -> None:
                 photograph(report.as_uri(), images / f"{name}.png", (1100, 1500))
                 photograph(report.as_uri(), images / f"{name}-dark.png", (1100, 1500), dark=True)
             else:
-                print(f"no {name}: syntf wrote no {kind}/report.html")
-    known = subprocess.run([*SYNTF, "serve", "--help"], capture_output=True)
-    if known.returncode == 0:
+                print(f"no picture {name}: syntf wrote no {kind}/report.html")
+    help_page = subprocess.run([*SYNTF, "serve", "--help"], capture_output=True)
+    if help_page.returncode == 0:
         page(images)
     else:
-        print("no page: this syntf has no serve")
+        print("no picture of the page: pip install 'syntf[serve]'")
 
 
 if __name__ == "__main__":

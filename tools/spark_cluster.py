@@ -1,7 +1,7 @@
-"""A standalone Spark cluster on loopback, from the scripts that PySpark comes with.
+"""Start a standalone Spark cluster on this machine, with the scripts that are part of PySpark.
 
-A master and some workers, each on an address of its own (127.0.0.1, 127.0.0.2, …): Spark does
-not start a second copy of a slow task on the host of the first.
+Each worker has its own loopback address (127.0.0.1, 127.0.0.2, …), because Spark does not start a
+second copy of a slow task on the same host.
 """
 
 import os
@@ -14,37 +14,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-PATIENCE = 120.0
-"""Seconds to wait for a master or a worker."""
+START_TIMEOUT = 120.0
+"""Seconds to wait until a master or a worker has started."""
 
 REGISTERED = "Successfully registered with master"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where the master listens, its workers, and the folder that all of them write to."""
+    """A running cluster: the master's address, the workers, and the folder of their files."""
 
     master: str
     workers: Sequence["subprocess.Popen[bytes]"]
     folder: Path
 
     def executors(self) -> list[int]:
-        """The processes of executors, by id."""
+        """List the process ids of the executors."""
         parents = {worker.pid for worker in self.workers}
-        started = [found.pid for found in _processes() if found.parent in parents]
-        return [pid for pid in started if b"ExecutorBackend" in _command(pid)]
+        children = [found.pid for found in _processes() if found.parent in parents]
+        return [pid for pid in children if b"ExecutorBackend" in _command(pid)]
 
     def core_seconds(self) -> float:
-        """The processor time that workers, executors and their Python processes took so far."""
-        each = {found.pid: found for found in _processes()}
+        """Return the processor time of workers, executors and their Python processes so far."""
+        by_pid = {found.pid: found for found in _processes()}
         ours = {worker.pid for worker in self.workers}
-        while more := {pid for pid, found in each.items() if found.parent in ours} - ours:
+        while more := {pid for pid, found in by_pid.items() if found.parent in ours} - ours:
             ours |= more
-        return sum(each[pid].seconds for pid in ours & each.keys())
+        return sum(by_pid[pid].seconds for pid in ours & by_pid.keys())
 
 
 class Process(NamedTuple):
-    """A process: its id, its parent's, and the processor time of it and its ended children."""
+    """A process: its id, its parent, and the processor seconds of it and its ended children."""
 
     pid: int
     parent: int
@@ -55,10 +55,10 @@ class Process(NamedTuple):
 def started(
     folder: Path, *, workers: int = 2, memory: str = "1g", pinned: bool = False
 ) -> Iterator[Cluster]:
-    """A cluster of `workers` of one core each, ended with the context.
+    """Start a cluster of `workers` workers and stop it at the end of the context.
 
-    To Spark, a core is a task at a time, whatever its processes take; if `pinned`, a worker and
-    all that it starts stay on one core of the machine.
+    Each worker runs one task at a time. If `pinned`, a worker and its child processes stay on one
+    core of the machine; otherwise their processes may use all cores.
     """
     from pyspark import __file__ as package
 
@@ -76,8 +76,16 @@ def started(
             "SPARK_LOCAL_DIRS": str(local), "SPARK_DAEMON_MEMORY": "256m",
         }  # fmt: skip
         kind = f"{command[1]}.{arguments[0]}"
-        given = [command[0], kind, "--host", host, "--webui-port", "0", *arguments[1:]]
-        running.append(_begin(given, environment, folder / f"{name}.log"))
+        arguments_of_process = [
+            command[0],
+            kind,
+            "--host",
+            host,
+            "--webui-port",
+            "0",
+            *arguments[1:],
+        ]
+        running.append(_begin(arguments_of_process, environment, folder / f"{name}.log"))
 
     try:
         start("master", "127.0.0.1", "master.Master", "--port", str(port))
@@ -99,7 +107,7 @@ def started(
 
 
 def free_port() -> int:
-    """A port that nothing listens on at this moment."""
+    """Return a port on which no program listens at this moment."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
@@ -113,15 +121,17 @@ def _begin(
 
 
 def _wait(process: "subprocess.Popen[bytes]", log: Path, line: str) -> None:
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + START_TIMEOUT
     while line not in log.read_text(encoding="utf-8", errors="replace"):
         if process.poll() is not None or time.monotonic() > until:
-            raise RuntimeError(f"no {line!r}: {log.read_text(errors='replace')[-2000:]}")
+            raise RuntimeError(
+                f"{log.name} never printed {line!r}: {log.read_text(errors='replace')[-2000:]}"
+            )
         time.sleep(0.1)
 
 
 def _command(pid: int) -> bytes:
-    """The command line of a process; empty once it has ended."""
+    """Return the command line of a process; empty bytes if the process has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -129,7 +139,7 @@ def _command(pid: int) -> bytes:
 
 
 def _processes() -> Iterator[Process]:
-    """All processes, from /proc."""
+    """Yield all processes that /proc lists."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = path.read_text().rsplit(")", 1)[1].split()

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The quickstart with a stopwatch, as someone would go it who has never seen syntf: from a clone and
-# an empty environment to a release and a report on it. Prints the table of docs/strangers-path.md.
+# Run the commands of the quickstart and measure how long each takes: from a fresh clone and an empty
+# environment to a verified release and its evaluation. Prints the table of docs/strangers-path.md.
 #
 #   tools/strangers_path.sh [REPOSITORY]
 #
-# Nothing is taken from caches of pip or syntf. Fails if the way takes more than five minutes.
+# The caches of pip and syntf are not used. Fails if all commands take more than five minutes.
 set -euo pipefail
 repository=${1:-$(cd "$(dirname "$0")/.." && pwd)}
 limit=300
@@ -15,7 +15,7 @@ export SYNTF_CACHE="$work/cache" PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHEC
 unset PYTHONPATH VIRTUAL_ENV
 
 rows=()
-step() { # what to show in the table, then the command
+step() { # step SHOWN COMMAND...: run a command and add a row to the table
   local shown=$1 began=$EPOCHREALTIME spent
   shift
   processor
@@ -28,13 +28,13 @@ step() { # what to show in the table, then the command
   row "\`$shown\`" "$began" "$spent"
 }
 
-processor() { # used: seconds that all commands so far and what they started kept one busy
+processor() { # sets used: processor seconds of all commands so far and of their child processes
   times > "$work/times"
   used=$(awk 'NR == 2 { split($1, u, /[ms]/); split($2, k, /[ms]/)
     print u[1] * 60 + u[2] + k[1] * 60 + k[2] }' "$work/times")
 }
 
-row() { # a line of the table: what, since when, and the processor's seconds until then
+row() { # row TEXT START-TIME PROCESSOR-SECONDS-BEFORE: add a row to the table
   processor
   rows+=("$(awk -v what="$1" -v began="$2" -v now="$EPOCHREALTIME" -v spent="$3" -v used="$used" \
     'BEGIN { printf "| %s | %.1f | %.1f |", what, now - began, used - spent }')")

@@ -111,16 +111,16 @@ def test_a_sound_site_has_no_fault(small_site):
 @pytest.mark.parametrize(
     ("broken", "told"),
     [
-        ('<a href="gone.html">x</a>', "gone.html leads nowhere"),
-        ('<a href="/gone/">x</a>', "/gone/ leads nowhere"),
-        ('<a href="other.html#gone">x</a>', "no such place"),
-        ('<a href="#gone">x</a>', "no such place"),
-        ('<img src="gone.png">', "gone.png leads nowhere"),
+        ('<a href="gone.html">x</a>', "gone.html does not exist"),
+        ('<a href="/gone/">x</a>', "/gone/ does not exist"),
+        ('<a href="other.html#gone">x</a>', "no such anchor"),
+        ('<a href="#gone">x</a>', "no such anchor"),
+        ('<img src="gone.png">', "gone.png does not exist"),
         ('<script src="https://example.org/x.js"></script>', "loads https://example.org/x.js"),
         ('<link rel="stylesheet" href="//example.org/x.css">', "loads //example.org/x.css"),
         ('<style>@import "https://example.org/x.css"</style>', "loads"),
-        ("<p>It has\n- a list</p>", "meant as a list or table: - a list"),
-        ("<p>It has\n| a | table |</p>", "meant as a list or table"),
+        ("<p>It has\n- a list</p>", "should be a list or a table: - a list"),
+        ("<p>It has\n| a | table |</p>", "should be a list or a table"),
     ],
 )
 def test_what_is_broken_in_a_site_is_told_once(small_site, broken, told):
