@@ -31,7 +31,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--device", default="cuda")
     chosen = options.parse_args()
-    torch = gpu.available(chosen.device)
+    torch = gpu.load_torch(chosen.device)
     vectors = WordVectors.read(chosen.vectors)
     print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
     print("  words  bare product   tight loss  with set-up       loss  digest")

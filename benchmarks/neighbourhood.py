@@ -14,7 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import WithEmptyDocument, WordRating

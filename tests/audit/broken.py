@@ -17,10 +17,9 @@ from syntf.audit import audit
 from syntf.core import entropy
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.mechanism.synthesis import synthesize
+from syntf.mechanism.synthesis import draw_terms, synthesize
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.text.documents import draw_terms
 from syntf.text.tokenizer import tokens
 from syntf.vectors.word_vectors import WordVectors
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from syntf.core import drawing, entropy, parallel
 from syntf.core.counts import matrix
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.mechanism.synthesis import synthesize
-from syntf.text.documents import Documents, draw_terms, term_frequencies
+from syntf.mechanism.synthesis import draw_terms, synthesize
+from syntf.text.documents import Documents, term_frequencies
 
 compiled = pytest.mark.skipif(
     drawing._compiled is None,
@@ -169,7 +169,7 @@ def test_a_release_is_the_same_on_any_number_of_threads_and_on_none(
     for threads in (1, 2, 5, None):
         for step in (50, 1000, 1 << 16):
             monkeypatch.setattr(drawing, "STEP", step)
-            monkeypatch.setattr("syntf.mechanism.neighbourhood.STEP", step)
+            monkeypatch.setattr("syntf.mechanism.neighbourhood._BLOCK_DRAWS", step)
             with parallel.at_most(threads):
                 fast = work()
             for name in ("indptr", "indices", "data"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntf.mechanism import bigrams as bigrams_module
-from syntf.mechanism.bigrams import Spelling, bigrams
+from syntf.mechanism.bigrams import BigramTable, bigrams
 
 LONG = "".join(chr(0x4E00 + i) for i in range(2000))
 
@@ -28,19 +28,19 @@ def test_bigrams_of_short_long_and_repeating_words():
     assert len(bigrams(LONG)) == 255
 
 
-@pytest.mark.parametrize("at_once", [3, 1 << 16])
+@pytest.mark.parametrize("block", [3, 1 << 16])
 @settings(max_examples=150, deadline=None)
 @given(inputs=words, outputs=words)
-def test_spelling_is_that_of_each_word(at_once, inputs, outputs):
+def test_a_table_of_bigrams_agrees_with_the_bigrams_of_each_word(block, inputs, outputs):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bigrams_module, "WORDS", at_once)
-        found = Spelling.of(inputs, outputs)
-    assert found.count_in.tolist() == [len(bigrams(word)) for word in inputs]
-    assert found.count_out.tolist() == [len(bigrams(word)) for word in outputs]
-    has_bigram = found.has_bigram().astype(np.intp)
-    assert has_bigram.sum(axis=0).tolist() == found.count_out.tolist()
+        patch.setattr(bigrams_module, "_BLOCK_WORDS", block)
+        found = BigramTable.build(inputs, outputs)
+    assert found.input_counts.tolist() == [len(bigrams(word)) for word in inputs]
+    assert found.output_counts.tolist() == [len(bigrams(word)) for word in outputs]
+    incidence = found.incidence().astype(np.intp)
+    assert incidence.sum(axis=0).tolist() == found.output_counts.tolist()
     for v, word in enumerate(inputs):
-        ids = found.ids[found.ptr[v] : found.ptr[v + 1]]
-        shared = has_bigram[ids].sum(axis=0)
+        ids = found.input_bigrams[found.input_starts[v] : found.input_starts[v + 1]]
+        shared = incidence[ids].sum(axis=0)
         own = set(bigrams(word))
         assert shared.tolist() == [len(own & set(bigrams(other))) for other in outputs]

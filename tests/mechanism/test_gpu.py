@@ -14,7 +14,7 @@ from syntf.mechanism.rating import WithEmptyDocument, WordRating
 
 def found(device: str = "cuda") -> bool:
     try:
-        gpu.available(device)
+        gpu.load_torch(device)
     except SyntfError:
         return False
     return True
@@ -45,7 +45,7 @@ def rating(inputs: int, outputs: int, spelling: float = 0.3, dimensions: int = 2
     [(1, 1, 0.3), (40, 3, 0.3), (700, 700, 0.0), (3000, 2500, 1.0), (5001, 4999, 0.3)],
 )
 def test_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
-    monkeypatch.setattr(gpu, "BLOCK", 1 << 20)  # many blocks, the last one small
+    monkeypatch.setattr(gpu, "BLOCK_ENTRIES", 1 << 20)  # many blocks, the last one small
     words = rating(inputs, outputs, spelling)
     own = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon)
     there = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon, device="cuda")
@@ -59,7 +59,7 @@ def test_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
 @needs_gpu
 @pytest.mark.parametrize(("outputs", "count"), [(1, 1), (90, 90), (2500, 1), (2500, 7)])
 def test_the_same_neighbours(monkeypatch, outputs, count):
-    monkeypatch.setattr(gpu, "BLOCK", 1 << 20)
+    monkeypatch.setattr(gpu, "BLOCK_ENTRIES", 1 << 20)
     words = rating(3000, outputs)
     heard: list[int] = []
     there = nearest.nearest(words, count, heard.append, "cuda")
@@ -72,7 +72,7 @@ def test_what_is_missing_is_told(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, "torch", type(sys)("torch"))
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SyntfError, match=rf"cuda needs {missing}, .* pip install 'syntf\[cuda\]'"):
-        gpu.available("cuda")
+        gpu.load_torch("cuda")
 
 
 def test_a_machine_without_a_gpu_is_told(monkeypatch):
@@ -82,7 +82,7 @@ def test_a_machine_without_a_gpu_is_told(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", there)
     monkeypatch.setitem(sys.modules, "triton", type(sys)("triton"))
     with pytest.raises(SyntfError, match="PyTorch finds no device for cuda here"):
-        gpu.available("cuda")
+        gpu.load_torch("cuda")
 
 
 @pytest.mark.parametrize("given", [{"preset": "paper"}, {}])

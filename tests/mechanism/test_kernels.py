@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from syntf.core.exact import GRID, exponential_table
 from syntf.mechanism import kernels, reference
-from syntf.mechanism.rating import EXACT_DIMENSIONS, WordRating
+from syntf.mechanism.rating import MAX_DIMENSIONS, WordRating
 
 compiled = pytest.mark.skipif(
     kernels._compiled is None,
@@ -133,7 +133,7 @@ def test_ratings_agree(loops, words, dimensions, spelling, seed):
 @compiled
 def test_products_of_the_greatest_numbers_agree(loops):
     """As many dimensions as are exact, all at ±127, and more words than a tile."""
-    vectors = np.full((67, EXACT_DIMENSIONS), 127, dtype=np.int8)
+    vectors = np.full((67, MAX_DIMENSIONS), 127, dtype=np.int8)
     vectors[1::2] = -127
     words = [chr(0x4E00 + i) for i in range(67)]
     levels = WordRating(words, vectors, words, vectors, spelling=0).levels(np.arange(67))

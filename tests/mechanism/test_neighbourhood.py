@@ -194,7 +194,7 @@ def test_steps_do_not_change_what_is_drawn(monkeypatch, step):
     mechanism = NeighbourhoodMechanism(distinct(20, 30, 4), outputs=30, epsilon=5.0)
     inputs, raw = RNG.integers(0, 21, 500), RNG.bytes(8 * 500)
     whole = mechanism.sample(inputs, source=lambda size: raw)
-    monkeypatch.setattr("syntf.mechanism.neighbourhood.STEP", step)
+    monkeypatch.setattr("syntf.mechanism.neighbourhood._BLOCK_DRAWS", step)
     told = []
     found = mechanism.sample(inputs, source=lambda size: raw, progress=told.append)
     assert (found == whole).all()

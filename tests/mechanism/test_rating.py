@@ -16,7 +16,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import GRID
 from syntf.mechanism import kernels
 from syntf.mechanism.bigrams import bigrams
-from syntf.mechanism.rating import EXACT_DIMENSIONS, ArrayRating, WithEmptyDocument, WordRating
+from syntf.mechanism.rating import MAX_DIMENSIONS, ArrayRating, WithEmptyDocument, WordRating
 from syntf.vectors.word_vectors import WordVectors
 
 WORDS = "cat cats dog car cart train trains x y on no banana Banana naïve".split()
@@ -116,7 +116,7 @@ def test_word_rating_is_symmetric_and_own_spelling_costs_all_of_s():
     assert (np.diag(word_rating(0).levels(np.arange(len(WORDS)))) == GRID).all()
 
 
-@given(st.integers(1, EXACT_DIMENSIONS), st.integers(0, 2**32))
+@given(st.integers(1, MAX_DIMENSIONS), st.integers(0, 2**32))
 def test_float32_products_are_exact_in_any_order(dimensions, seed):
     """trust 3: with the largest vectors allowed, whatever the order of summation."""
     rng = np.random.default_rng(seed)
@@ -167,7 +167,7 @@ def test_spelling_outside_is_refused(bad):
         word_rating(bad)
 
 
-@pytest.mark.parametrize("dimensions", [EXACT_DIMENSIONS + 1, 50])
+@pytest.mark.parametrize("dimensions", [MAX_DIMENSIONS + 1, 50])
 def test_vectors_that_do_not_fit_are_refused(dimensions):
     with pytest.raises(SyntfError, match="dimensions"):
         WordRating(["a"], vectors(2, dimensions)[:1], ["b"], vectors(2)[:1], spelling=0)
@@ -200,7 +200,7 @@ def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
     """What a cache knows already is found by the digest: no more is made until levels are."""
     made = word_rating()
     expected = made.levels(np.arange(len(WORDS)))
-    monkeypatch.setattr("syntf.mechanism.rating.Spelling", None)
+    monkeypatch.setattr("syntf.mechanism.rating.BigramTable", None)
     again = word_rating()
     assert again.digest == made.digest
     with pytest.raises(AttributeError):

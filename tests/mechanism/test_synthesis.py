@@ -15,8 +15,8 @@ from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import ArrayRating, WithEmptyDocument
-from syntf.mechanism.synthesis import synthesize
-from syntf.text.documents import Documents, draw_terms
+from syntf.mechanism.synthesis import draw_terms, synthesize
+from syntf.text.documents import Documents
 
 EMPTY = 6
 

@@ -78,9 +78,9 @@ def test_a_pass_that_cannot_help_is_not_made(monkeypatch):
     """At so large a loss a few rows show that no order gives less than n·ℓ."""
     mechanism = ExponentialMechanism(np.eye(400), epsilon=60.0)
     seen = []
-    measured = mechanism.measured
+    checked_weights = mechanism.checked_weights
     monkeypatch.setattr(
-        mechanism, "measured", lambda rows: seen.append(len(rows)) or measured(rows)
+        mechanism, "checked_weights", lambda rows: seen.append(len(rows)) or checked_weights(rows)
     )
     found = by_name(accounts(mechanism, [100], 1e-6))
     assert found[COLUMNS] == found[PAIRS] == found["n·ℓ"]

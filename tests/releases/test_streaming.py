@@ -296,7 +296,7 @@ def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatc
     monkeypatch.setattr(corpus, "SIZE", 150)
     monkeypatch.setattr(csv_rows, "BLOCK", 64)
     monkeypatch.setattr(drafts, "SHARD", 50)
-    monkeypatch.setattr(NeighbourhoodMechanism, "at_once", 30 * 12)
+    monkeypatch.setattr(NeighbourhoodMechanism, "batch_draws", 30 * 12)
     heights = [frame.height for frame in corpus.Corpus(["texts.csv"], "text")]
     assert len(set(heights)) > 1
     assert max(heights) < 30
@@ -334,7 +334,7 @@ def test_how_much_is_drawn_at_once_has_a_limit_whatever_the_texts(place, small, 
         return sample(self, rows, **options)
 
     monkeypatch.setattr(NeighbourhoodMechanism, "sample", noted)
-    monkeypatch.setattr(NeighbourhoodMechanism, "at_once", 90)  # seven documents and a half
+    monkeypatch.setattr(NeighbourhoodMechanism, "batch_draws", 90)  # seven documents and a half
     monkeypatch.setattr(corpus, "SIZE", size)
     assert syntf(monkeypatch) == 0
     assert max(drawn) <= 90

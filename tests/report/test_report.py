@@ -142,7 +142,7 @@ def test_the_epsilons_are_those_of_the_accounting(build, chosen):
     known = accounting.accounts(anonymizer.mechanism, draws, 1e-6)
     sound = [one for one in known if not one.method.startswith("Rényi")]
     least = [min(one.epsilons[place].epsilon for one in sound) for place in (0, 1)]
-    assert accounting.at_once(anonymizer.mechanism, draws, 1e-6) == least
+    assert accounting.quick_epsilons(anonymizer.mechanism, draws, 1e-6) == least
     pure = [shown(one.epsilon, 2) for one in known[0].epsilons]
     smaller = [shown(epsilon, 2) for epsilon in least]
     told = f"ε is {smaller[0]} for a document and {smaller[1]} for an author of 50."
@@ -152,7 +152,7 @@ def test_the_epsilons_are_those_of_the_accounting(build, chosen):
 def test_so_many_draws_that_sums_take_long_cost_what_each_costs(build):
     mechanism = build(neighbours=2, loss=4.0).mechanism
     many = accounting.QUICK + 1
-    assert accounting.at_once(mechanism, [many], 1e-6) == [
+    assert accounting.quick_epsilons(mechanism, [many], 1e-6) == [
         bounds.document_loss(mechanism.loss, many)
     ]
 

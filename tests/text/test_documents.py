@@ -9,11 +9,11 @@ from scipy.stats import chisquare
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from syntf.core import entropy
+from syntf.mechanism.synthesis import draw_terms
 from syntf.text.documents import (
     Documents,
     beginning,
     document_frequency,
-    draw_terms,
     fitted_idf,
     joined,
     public_idf,

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from suite.work.embedded import first_words, rating, zipf
 from syntf.mechanism import kernels
+from syntf.mechanism.base import Mechanism
 from syntf.mechanism.build import cached_exponential, cached_neighbours
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import WordRating

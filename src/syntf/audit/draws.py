@@ -9,7 +9,7 @@ from scipy.stats import chi2, ncx2
 from syntf.audit.finding import Finding
 from syntf.audit.subject import part
 from syntf.core.progress import Stages
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 
 ERROR = 1e-6
 """The chance that a sound program fails a check by bad luck; the same for a claimed power."""

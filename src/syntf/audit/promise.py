@@ -9,10 +9,8 @@ from syntf.audit.table import Measured
 from syntf.core import entropy
 from syntf.core.exact import shown
 from syntf.core.progress import Stages
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
-from syntf.mechanism.nearest import nearest
-from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.mechanism.rating import WithEmptyDocument
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.build import build
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import rated, reading
 
@@ -88,12 +86,6 @@ def _afresh(subject: Anonymizer, stages: Stages) -> Mechanism:
     settings, epsilon = subject.settings, subject.mechanism.epsilon
     _, vectors, words = reading(settings)
     rating = rated(settings, vectors, words)
-    with stages("making it again", rating.shape[0]) as advance:
-        if settings.neighbours is None:
-            return ExponentialMechanism(
-                WithEmptyDocument(rating), epsilon=epsilon, progress=advance
-            )
-        near = nearest(rating, int(settings.neighbours), advance)
-    return NeighbourhoodMechanism(
-        near, outputs=rating.shape[1], epsilon=epsilon, rating_digest=rating.digest
+    return build(
+        rating, epsilon=epsilon, neighbours=settings.neighbours, cache=False, stages=stages
     )

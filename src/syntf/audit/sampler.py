@@ -7,7 +7,7 @@ import numpy as np
 from syntf.audit.finding import Finding
 from syntf.audit.subject import neighbours, outputs_at, part
 from syntf.core.progress import Stages
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.reference import Weights
 

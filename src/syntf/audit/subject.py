@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from syntf.core.errors import SyntfError
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import Rating
 from syntf.mechanism.reference import Levels, Weights

@@ -11,7 +11,8 @@ from syntf.audit.finding import Finding
 from syntf.core.exact import GRID, shown, shown_ratio
 from syntf.core.parallel import Progress
 from syntf.core.progress import Stages
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.reference import Weights
 
 ENTRIES = 1 << 25

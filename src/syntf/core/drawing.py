@@ -1,7 +1,7 @@
 """The inner loops of drawing and counting, compiled where the package was built with a compiler.
 
 Each stands beside what defines it in NumPy, and gives the same integers from the same bits:
-:func:`terms` beside :func:`syntf.text.documents.draw_terms`, :func:`near` beside
+:func:`terms` beside :func:`syntf.mechanism.synthesis.draw_terms`, :func:`near` beside
 :class:`syntf.mechanism.neighbourhood.NeighbourhoodMechanism`. They answer None where there is no
 compiled
 loop, and where an array holds what no loop may follow: NumPy then says what is wrong.

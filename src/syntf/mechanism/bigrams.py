@@ -1,4 +1,4 @@
-"""The letter bigrams that words share: what the paper's rating holds against a substitute."""
+"""The letter bigrams of words, for the spelling penalty of the paper's rating."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,95 +6,91 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.mechanism.reference import MOST_BIGRAMS
+from syntf.mechanism.reference import MAX_BIGRAMS
 
-WORDS = 1 << 16  # spelled at once: a word's number and its bigram fit in 64 bits
-LETTER = 21  # bits of a letter's code, and of one more: no letter
+_BLOCK_WORDS = 1 << 16  # a word's number within a block and its bigram fit in 64 bits
+_LETTER_BITS = 21  # for a code point, or for "no letter"
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """Which bigrams words have, numbered from 0: for inputs only those that some output has.
+class BigramTable:
+    """The bigrams of input and output words, numbered from 0; for inputs only those outputs have.
 
-    Output ``word_out[i]`` has bigram ``bigram_out[i]``; input v has ``ids[ptr[v]:ptr[v+1]]``.
-    The counts are of all bigrams of a word.
+    Output word ``output_words[i]`` has bigram ``output_bigrams[i]``. Input word v has bigrams
+    ``input_bigrams[input_starts[v]:input_starts[v+1]]``. The counts include all bigrams of a word.
     """
 
-    word_out: NDArray[np.int64]
-    bigram_out: NDArray[np.int64]
-    count_out: NDArray[np.uint8]
-    count_in: NDArray[np.uint8]
-    ptr: NDArray[np.int64]
-    ids: NDArray[np.int64]
+    output_words: NDArray[np.int64]
+    output_bigrams: NDArray[np.int64]
+    output_counts: NDArray[np.uint8]
+    input_counts: NDArray[np.uint8]
+    input_starts: NDArray[np.int64]
+    input_bigrams: NDArray[np.int64]
 
     @classmethod
-    def of(cls, inputs: Sequence[str], outputs: Sequence[str]) -> "Spelling":
-        """Of the words, at least one input and one output."""
-        word_out, bigram_out = _spelled(outputs)
-        known = _distinct(bigram_out)
-        word_in, bigram_in = _spelled(inputs)
-        ids = np.minimum(np.searchsorted(known, bigram_in), len(known) - 1)
-        shared = known[ids] == bigram_in
-        counts = np.bincount(word_in[shared], minlength=len(inputs))
+    def build(cls, inputs: Sequence[str], outputs: Sequence[str]) -> "BigramTable":
+        """Number the bigrams of at least one input word and at least one output word."""
+        output_words, output_codes = _bigram_codes(outputs)
+        known = _sorted_distinct(output_codes)
+        input_words, input_codes = _bigram_codes(inputs)
+        ids = np.minimum(np.searchsorted(known, input_codes), len(known) - 1)
+        shared = known[ids] == input_codes
+        counts = np.bincount(input_words[shared], minlength=len(inputs))
         return cls(
-            word_out=word_out,
-            bigram_out=np.searchsorted(known, bigram_out),
-            count_out=np.bincount(word_out, minlength=len(outputs)).astype(np.uint8),
-            count_in=np.bincount(word_in, minlength=len(inputs)).astype(np.uint8),
-            ptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            ids=ids[shared].astype(np.int64),
+            output_words=output_words,
+            output_bigrams=np.searchsorted(known, output_codes),
+            output_counts=np.bincount(output_words, minlength=len(outputs)).astype(np.uint8),
+            input_counts=np.bincount(input_words, minlength=len(inputs)).astype(np.uint8),
+            input_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            input_bigrams=ids[shared].astype(np.int64),
         )
 
-    def has_bigram(self) -> NDArray[np.uint8]:
-        """Bigrams × outputs, 1 where the output has it: large, so made when it is needed."""
-        rows = int(self.bigram_out.max()) + 1
-        table = np.zeros((rows, len(self.count_out)), dtype=np.uint8)
-        table[self.bigram_out, self.word_out] = 1
+    def incidence(self) -> NDArray[np.uint8]:
+        """Return a bigrams × outputs array, 1 where the output has the bigram. It is large."""
+        rows = int(self.output_bigrams.max()) + 1
+        table = np.zeros((rows, len(self.output_counts)), dtype=np.uint8)
+        table[self.output_bigrams, self.output_words] = 1
         return table
 
 
 def bigrams(word: str) -> list[str]:
-    """The distinct letter bigrams of a word, case ignored, in a fixed order.
+    """Return the distinct letter bigrams of a word, case ignored, in a fixed order.
 
     >>> bigrams("Banana"), bigrams("x")
     (['an', 'ba', 'na'], ['x'])
     """
     letters = word.lower()
-    return sorted({letters[i : i + 2] for i in range(max(1, len(letters) - 1))})[:MOST_BIGRAMS]
+    return sorted({letters[i : i + 2] for i in range(max(1, len(letters) - 1))})[:MAX_BIGRAMS]
 
 
-def _spelled(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """:func:`bigrams` of all words: the word's number and a number of the bigram, for each."""
-    parts = [_some(words[first : first + WORDS]) for first in range(0, len(words), WORDS)]
-    owners = [word + WORDS * part for part, (word, _) in enumerate(parts)]
-    return np.concatenate(owners), np.concatenate([bigram for _, bigram in parts])
+def _bigram_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return :func:`bigrams` of all words as two arrays: the word's index and the bigram's code."""
+    blocks = [_block_codes(words[i : i + _BLOCK_WORDS]) for i in range(0, len(words), _BLOCK_WORDS)]
+    indices = [index + _BLOCK_WORDS * number for number, (index, _) in enumerate(blocks)]
+    return np.concatenate(indices), np.concatenate([codes for _, codes in blocks])
 
 
-def _some(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _block_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     lowered = [word.lower() for word in words]
     text = "".join(lowered).encode("utf-32-le", "surrogatepass")
-    codes = np.concatenate([np.frombuffer(text, dtype="<u4"), [0, 0]]).astype(np.int64) + 1
+    letters = np.concatenate([np.frombuffer(text, dtype="<u4"), [0, 0]]).astype(np.int64) + 1
     lengths = np.array([len(word) for word in lowered], dtype=np.int64)
     counts = np.maximum(1, lengths - 1)
     word = np.repeat(np.arange(len(words)), counts)
-    # From a place among all bigrams to one among all letters.
-    place = np.arange(len(word)) + np.repeat(_before(lengths) - _before(counts), counts)
-    first = np.where(lengths[word] > 0, codes[place], 0)
-    second = np.where(lengths[word] > 1, codes[place + 1], 0)
-    distinct = _distinct((word << (2 * LETTER)) | (first << LETTER) | second)
-    word = distinct >> (2 * LETTER)
+    # The position of each bigram's first letter among all letters.
+    shift = (np.cumsum(lengths) - lengths) - (np.cumsum(counts) - counts)
+    place = np.arange(len(word)) + np.repeat(shift, counts)
+    first = np.where(lengths[word] > 0, letters[place], 0)
+    second = np.where(lengths[word] > 1, letters[place + 1], 0)
+    distinct = _sorted_distinct((word << (2 * _LETTER_BITS)) | (first << _LETTER_BITS) | second)
+    word = distinct >> (2 * _LETTER_BITS)
     rank = np.arange(len(word)) - np.searchsorted(word, word)
-    kept = distinct[rank < MOST_BIGRAMS]
-    return kept >> (2 * LETTER), kept & ((1 << (2 * LETTER)) - 1)
+    kept = distinct[rank < MAX_BIGRAMS]
+    return kept >> (2 * _LETTER_BITS), kept & ((1 << (2 * _LETTER_BITS)) - 1)
 
 
-def _distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """``np.unique``, which would look each up in a table of its own: sorting is faster."""
+def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what ``np.unique`` returns; sorting is faster than its hash table."""
     ordered = np.sort(numbers)
     distinct: NDArray[np.int64] = ordered[np.diff(ordered, prepend=-1) != 0]
     return distinct
-
-
-def _before(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The sum of all counts before each."""
-    return np.cumsum(counts) - counts

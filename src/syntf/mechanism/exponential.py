@@ -1,27 +1,18 @@
-"""The Exponential mechanism in integers: rows, the loss measured on them, an exact sampler.
+"""The Exponential mechanism in integers.
 
-**Theorem.** Let every input v have a row of integer weights W[v, ·] ≥ 1 with one common
-total, and draw w with probability W[v, w] / total. For any two inputs and any output,
-the ratio of its probabilities is at most ``max_w (max_v W[v, w] / min_v W[v, w])``; call
-its logarithm ℓ. Then one draw is ℓ-differentially private with all inputs adjacent,
-because the common total cancels; and ℓ is attained, by the rows that hold the extremes.
-Nothing is assumed of how the weights came about: rounding, clipping and floating-point
-error while *building* rows change the rows, and ℓ is measured on what they became.
-
-**Why it is the loss of the program that ran.** Rows are too many to keep, so they are
-computed again when they are drawn from. They come out the same because every step gives the
-same bits everywhere (``docs/decisions/0001-integer-rows.md``), and it is checked: before a
-draw, the row's exact sum and every one of its weights are compared with what was measured.
-A sum that differs, or a weight outside the measured [low, high] of its column, raises
-:class:`~syntf.core.errors.TableError`. So any two rows ever drawn from differ by at most
-ℓ = ln max(high/low), whatever a library or a memory fault did to them.
+**Why the measured loss is the loss of the program that ran.** There are too many rows to store, so
+they are computed again when they are drawn from. Every step gives the same bits on every machine
+(``docs/decisions/0001-integer-rows.md``), and this is checked: before a draw, the exact sum of the
+row and each of its weights are compared with what was measured. A different sum, or a weight
+outside the measured [low, high] of its output, raises :class:`~syntf.core.errors.TableError`. So
+any two rows ever drawn from differ by at most ℓ = ln max(high/low), even if a library or a memory
+fault changed them.
 """
 
 import hashlib
 import json
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,51 +23,22 @@ from syntf.core.errors import SyntfError, TableError
 from syntf.core.exact import GRID, exponential_table, log_up
 from syntf.core.parallel import Progress, in_parallel
 from syntf.mechanism import kernels
+from syntf.mechanism.base import check_rows, largest_ratio
 from syntf.mechanism.rating import ArrayRating, Rating
 from syntf.mechanism.reference import Levels, Weights
 
 SCHEME = "exponential-int62/1"
-"""Names the arithmetic: a change in any integer it gives must change this name."""
+"""Names the arithmetic. A change of any integer that it gives must change this name."""
 
-
-class Mechanism(Protocol):
-    """What the rest of the program needs of a mechanism: integer rows, their loss, draws."""
-
-    scheme: str
-    """Names the arithmetic behind the integers."""
-    total: int
-    """What each row sums to."""
-    at_once: int
-    """Of many draws, how many are best made in one call: enough to be worth going through a
-    table, few enough for memory."""
-    epsilon: float
-    loss: float
-    ratio: Fraction
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of inputs, the empty document among them, and of outputs."""
-
-    @property
-    def digest(self) -> str:
-        """A hash of everything the rows depend on."""
-
-    def weights(self, row: int) -> Weights:
-        """The integer weights of one input; they sum to the total."""
-
-    def sample(
-        self,
-        rows: ArrayLike,
-        *,
-        source: entropy.Source = entropy.system,
-        progress: Progress | None = None,
-    ) -> NDArray[np.signedinteger[Any]]:
-        """One output index for each input index."""
+_CHANGED = (
+    "a row of the mechanism differs from the one its loss was measured on; nothing was drawn. "
+    "Clear the cache with `syntf cache clear` and try again"
+)
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """What was measured of a table: each row's sum before scaling, each column's extremes."""
+    """Measurements of a table: the sum of each row before scaling, the extremes of each output."""
 
     sums: Weights
     low: Weights
@@ -84,30 +46,28 @@ class Extremes:
 
 
 class ExponentialMechanism:
-    """Draws outputs w with probability proportional to exp(ε/2 · ρ(v, w)).
+    """Draw output w for input v with probability proportional to exp(ε/2 · ρ(v, w)).
 
     Parameters
     ----------
     ratings : array of shape (inputs, outputs) with values in [0, 1], or a
         :class:`~syntf.mechanism.rating.Rating`.
     epsilon : the privacy parameter ε of the paper (sensitivity 1), finite and above 0.
-    total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
-    extremes : a measurement made earlier of the same table, taken on trust. Whatever it
-        says, no row outside it is drawn from.
-    device : what measures it in place of this processor, as PyTorch calls it: ``cuda``.
-    progress : called with the number of rows measured, as they are.
+    total_bits : rows sum to ``2**total_bits``. Tests lower it to try every possible draw.
+    extremes : an earlier measurement of the same table. It is not verified, but rows outside of
+        it are refused.
+    device : a PyTorch device such as ``cuda`` that measures the table instead of this processor.
+    progress : called with the number of rows just measured.
 
     Attributes
     ----------
-    loss : the tight privacy loss of one draw, natural logarithm, rounded up.
-    ratio : the exact fraction it is the logarithm of.
-    digest : a hash that ties a guarantee to this table.
+    loss, ratio, digest : see :class:`~syntf.mechanism.base.Mechanism`.
+    extremes : what was measured on the table.
 
     Guarantee
     ---------
-    ``sample`` is `loss`-differentially private with any two inputs adjacent. The only
-    randomness is that of `source`; the number of bytes read depends on the number of
-    draws alone.
+    ``sample`` is `loss`-differentially private with any two inputs adjacent, by the theorem of
+    :mod:`syntf.mechanism.base`.
 
     Examples
     --------
@@ -121,7 +81,7 @@ class ExponentialMechanism:
     """
 
     scheme = SCHEME
-    at_once = 6 << 20
+    batch_draws = 6 << 20
 
     def __init__(
         self,
@@ -137,59 +97,54 @@ class ExponentialMechanism:
         self.rating: Rating = ratings if hasattr(ratings, "levels") else ArrayRating(ratings)  # type: ignore[assignment]
         self.total = 1 << total_bits
         self._bits = total_bits
-        # 2**bits · outputs ≤ total/2: sums fit, and scaling to the total never shrinks a weight.
-        # outputs² ≤ total: the best output can settle what rounding leaves.
-        size = (self.rating.shape[1] - 1).bit_length()
-        bits = total_bits - 1 - size
-        if not (0 < total_bits <= 62 and bits >= 1 and 2 * size <= total_bits):
+        # 2**weight_bits · outputs ≤ total/2: sums fit, and scaling to the total never shrinks a
+        # weight. outputs² ≤ total: the best output can absorb what rounding leaves.
+        output_bits = (self.rating.shape[1] - 1).bit_length()
+        weight_bits = total_bits - 1 - output_bits
+        if not (0 < total_bits <= 62 and weight_bits >= 1 and 2 * output_bits <= total_bits):
             raise SyntfError(
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
-        self._table = exponential_table(self.epsilon, bits)
-        if extremes is None and device is not None:
+        self._table = exponential_table(self.epsilon, weight_bits)
+        if extremes is not None:
+            self.extremes = self._check_extremes(extremes)
+        elif device is not None:
             from syntf.mechanism import gpu
 
-            extremes = Extremes(
+            self.extremes = Extremes(
                 *gpu.extremes(self.rating, self._table, self.total, device, progress)
             )
-        self.extremes = self._measure(progress) if extremes is None else self._known(extremes)
+        else:
+            self.extremes = self._measure(progress)
         self.ratio = largest_ratio(self.extremes.low, self.extremes.high)
         self.loss = log_up(self.ratio)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of inputs and of outputs."""
+        """The number of inputs and of outputs."""
         return self.rating.shape
 
     @property
-    def key(self) -> str:
-        """A hash of all the table is made from, known before it is measured."""
-        return table_key(self.rating, self.epsilon, self._bits)
-
-    @property
     def digest(self) -> str:
-        """A hash of all the table is made from and of what was measured on it."""
-        digest = hashlib.sha256(self.key.encode())
+        """A hash of everything that determines the table, and of what was measured on it."""
+        digest = hashlib.sha256(table_key(self.rating, self.epsilon, self._bits).encode())
         for array in (self._table, *vars(self.extremes).values()):
             digest.update(array.astype("<i8").tobytes())
         return digest.hexdigest()
 
     def weights(self, row: int) -> Weights:
-        """The integer weights of one input; they sum to the total."""
-        index = row_indices(np.array([row]), self.shape[0])
+        """Return the integer weights of one input. They sum to the total."""
+        index = check_rows([row], self.shape[0]).astype(np.intp)
         weights, _ = kernels.weigh(self._levels(index), self._table, self.total)
         return weights.ravel()
 
-    def measured(self, rows: NDArray[np.intp]) -> Weights:
-        """The integer weights of these inputs, refused unless they are the ones measured."""
+    def checked_weights(self, rows: NDArray[np.intp]) -> Weights:
+        """Return the integer weights of these inputs, or raise if any differs from the measured."""
         known = self.extremes
         weights, sums = kernels.weigh(self._levels(rows), self._table, self.total)
         outside = (weights < known.low) | (weights > known.high)
         if (sums != known.sums[rows]).any() or outside.any():
-            raise TableError(
-                "a row of the mechanism differs from the one its loss was measured on "
-                "(clear the cache with `syntf cache clear` and try again)"
-            )
+            raise TableError(_CHANGED)
         return weights
 
     def sample(
@@ -199,106 +154,76 @@ class ExponentialMechanism:
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
     ) -> NDArray[np.signedinteger[Any]]:
-        """One output index for each input index.
+        """Draw one output index for each input index.
 
-        Draw i takes the i-th eight bytes of the source, whatever the rows are and in
-        whatever order they are worked through. `progress` hears of draws done.
+        Draw i uses the i-th eight bytes of the source, whatever the rows are and in whatever
+        order they are processed. `progress` is called with the number of draws just made.
         """
         if np.size(rows) >= 1 << 31:
             raise SyntfError(f"{np.size(rows)} draws at once are too many: at most 2**31 - 1")
-        inputs = inside(np.asarray(rows), self.shape[0])
-        words = entropy.words(source, inputs.size)
+        inputs = check_rows(rows, self.shape[0])
+        bits = entropy.words(source, inputs.size)
         flat = np.ascontiguousarray(inputs.ravel(), dtype=np.int32)
         starts, order = kernels.group(flat, self.shape[0])
         distinct = np.flatnonzero(np.diff(starts))
-        upto = np.append(starts[distinct], inputs.size)
+        ends = np.append(starts[distinct], inputs.size)
         outputs = np.empty(inputs.size, dtype=np.int32)
 
-        def work(block: slice) -> None:
+        def draw_block(block: slice) -> None:
             some = distinct[block]
-            sound = kernels.draw(
+            as_measured = kernels.draw(
                 self._levels(some), self._table, self.total,
                 self.extremes.sums[some], self.extremes.low, self.extremes.high,
-                upto[block.start : block.stop + 1], order, words, outputs,
+                ends[block.start : block.stop + 1], order, bits, outputs,
             )  # fmt: skip
-            if not sound:
-                raise TableError(
-                    "a row of the mechanism differs from the one its loss was measured on; "
-                    "nothing was drawn (clear the cache with `syntf cache clear` and try again)"
-                )
+            if not as_measured:
+                raise TableError(_CHANGED)
 
-        in_parallel(work, len(distinct), self.shape[1], progress, upto)
+        in_parallel(draw_block, len(distinct), self.shape[1], progress, ends)
         return outputs.reshape(inputs.shape)
 
-    def _known(self, extremes: Extremes) -> Extremes:
-        """Extremes given from outside, in the form the loops rely on."""
+    def _check_extremes(self, extremes: Extremes) -> Extremes:
+        """Return extremes from outside in the form that the compiled loops rely on."""
         rows, columns = self.shape
         arrays = [np.array(array, dtype=np.int64) for array in vars(extremes).values()]
         if [array.shape for array in arrays] != [(rows,), (columns,), (columns,)]:
             raise TableError("these extremes were measured on a table of another shape")
-        # Weights lie in 1 … total: bounds beyond say no more, and differences from these fit.
+        # Weights lie in 1 … total: clipping keeps every comparison, and then differences fit.
         sums, low, high = arrays
         return Extremes(sums, np.clip(low, 0, self.total + 1), np.clip(high, 0, self.total + 1))
 
     def _levels(self, rows: NDArray[np.intp]) -> Levels:
-        """The rating's levels, in the form the loops rely on."""
+        """Return the rating's levels in the form that the compiled loops rely on."""
         levels = self.rating.levels(rows)
         if levels.dtype != np.uint16 or levels.shape != (len(rows), self.shape[1]):
             raise TableError(
-                f"a rating must give uint16 levels, one row an input; got {levels.dtype} of shape "
-                f"{levels.shape}"
+                "a rating must give uint16 levels, one row for each input; "
+                f"got {levels.dtype} of shape {levels.shape}"
             )
         return np.ascontiguousarray(levels)
 
     def _measure(self, progress: Progress | None) -> Extremes:
         inputs, outputs = self.shape
         sums = np.empty(inputs, dtype=np.int64)
-        found: list[tuple[Weights, Weights]] = []
+        bounds: list[tuple[Weights, Weights]] = []
 
-        def work(block: slice) -> None:
+        def measure_block(block: slice) -> None:
             # list.pop and list.append are atomic: each worker borrows a pair of bounds.
             try:
-                low, high = found.pop()
+                low, high = bounds.pop()
             except IndexError:
                 low = np.full(outputs, self.total, dtype=np.int64)
                 high = np.zeros(outputs, dtype=np.int64)
             levels = self._levels(np.arange(block.start, block.stop))
             sums[block] = kernels.widen(levels, self._table, self.total, low, high)
-            found.append((low, high))
+            bounds.append((low, high))
 
-        in_parallel(work, inputs, outputs, progress)
-        lows, highs = zip(*found, strict=True)
+        in_parallel(measure_block, inputs, outputs, progress)
+        lows, highs = zip(*bounds, strict=True)
         return Extremes(sums, np.min(lows, axis=0), np.max(highs, axis=0))
 
 
 def table_key(rating: Rating, epsilon: float, total_bits: int = 62) -> str:
-    """The key under which a table's extremes may be remembered."""
+    """Return a hash of everything that determines a table, known before it is measured."""
     parts = [SCHEME, GRID, total_bits, float(epsilon).hex(), rating.shape, rating.digest]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def row_indices(rows: NDArray[Any], inputs: int) -> NDArray[np.intp]:
-    """Rows to draw from, refused unless each is an index of one of the `inputs`."""
-    return inside(rows, inputs).astype(np.intp)
-
-
-def inside(rows: NDArray[Any], inputs: int) -> NDArray[Any]:
-    """The rows as they are, refused alike."""
-    if rows.size and not np.issubdtype(rows.dtype, np.integer):
-        raise SyntfError(f"rows must be integers, not {rows.dtype}")
-    if rows.size and not (rows.min() >= 0 and rows.max() < inputs):
-        raise SyntfError(f"rows must lie in 0 … {inputs - 1}; got {rows.min()} … {rows.max()}")
-    return rows
-
-
-def largest_ratio(low: Weights, high: Weights) -> Fraction:
-    """max over columns of high/low, compared as exact fractions."""
-    if low.min() < 1:
-        raise TableError("a weight below 1 was measured: an output would be impossible")
-    about = high / low  # two conversions and a division: right to within 2**-51
-    top, bottom = 1, 1
-    for column in np.flatnonzero(about >= about.max() * (1 - 2.0**-48)).tolist():
-        most, least = int(high[column]), int(low[column])
-        if most * bottom > top * least:
-            top, bottom = most, least
-    return Fraction(top, bottom)

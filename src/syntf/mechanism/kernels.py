@@ -1,6 +1,7 @@
-"""The inner loops: compiled where the package was built with a compiler, else :mod:`reference`.
+"""The inner loops: compiled if the package was built with a compiler, else in NumPy.
 
-Signatures and results are those of :mod:`syntf.mechanism.reference`, which says what each does.
+Each function has the signature and the result of its namesake in :mod:`syntf.mechanism.reference`,
+which documents it.
 """
 
 from typing import Any
@@ -14,37 +15,36 @@ from syntf.mechanism.reference import Levels, Weights
 
 _compiled = native.load("_kernels")
 
-TILE = 64  # of _avx512.h
+_TILE = 64  # words in a tile, as in _avx512.h
 
 
 def pack(
-    vectors: NDArray[np.int8], has_bigram: NDArray[np.uint8]
+    vectors: NDArray[np.int8], incidence: NDArray[np.uint8]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Vectors of the outputs, one a row, and their bigrams as :func:`rate` takes them here.
+    """Arrange the outputs' vectors, one row each, and their bigrams as :func:`rate` needs them.
 
-    Where the processor multiplies bytes, in tiles of 64 words: of the vectors, four dimensions
-    of each word together, 128 added to each number; of the bigrams, 64 bits each. Elsewhere
-    the vectors are columns of float32, for the library of linear algebra.
+    If the processor multiplies bytes, both are cut into tiles of 64 words. Vectors: four dimensions
+    of each word together, 128 added to each number. Bigrams: one bit each. Otherwise the vectors
+    become columns of float32, for the linear algebra library.
     """
     if _compiled is None or not _compiled.wide():
-        return np.ascontiguousarray(vectors.T, dtype=np.float32), has_bigram
+        return np.ascontiguousarray(vectors.T, dtype=np.float32), incidence
     words, dimensions = vectors.shape
-    tiles, quads = -(-words // TILE), -(-dimensions // 4)
-    whole = np.zeros((TILE * tiles, 4 * quads), dtype=np.uint8)
-    whole[:words, :dimensions] = vectors.astype(np.uint8) ^ 128
-    packed = whole.reshape(tiles, TILE, quads, 4).transpose(0, 2, 1, 3)
-    bits = np.zeros((len(has_bigram), TILE // 8 * tiles), dtype=np.uint8)
-    bits[:, : -(-words // 8)] = np.packbits(has_bigram, axis=1, bitorder="little")
+    tiles, quads = -(-words // _TILE), -(-dimensions // 4)
+    padded = np.zeros((_TILE * tiles, 4 * quads), dtype=np.uint8)
+    padded[:words, :dimensions] = vectors.astype(np.uint8) ^ 128
+    packed = padded.reshape(tiles, _TILE, quads, 4).transpose(0, 2, 1, 3)
+    bits = np.zeros((len(incidence), _TILE // 8 * tiles), dtype=np.uint8)
+    bits[:, : -(-words // 8)] = np.packbits(incidence, axis=1, bitorder="little")
     return np.ascontiguousarray(packed), np.ascontiguousarray(bits.view("<u8").T)
 
 
 def rate(
-    vectors: Any, outputs: Any, scale_in: Any, scale_out: Any, ptr: Any, ids: Any,
-    has_bigram: Any, count_in: Any, count_out: Any, penalty: Any,
+    vectors: Any, outputs: Any, scale_in: Any, scale_out: Any, starts: Any, bigrams: Any,
+    incidence: Any, count_in: Any, count_out: Any, penalty: Any,
 ) -> Levels:  # fmt: skip
-    """See :func:`syntf.mechanism.reference.rate`; `outputs` and `has_bigram` come from
-    :func:`pack`."""
-    others = scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty
+    """Compute levels; `outputs` and `incidence` come from :func:`pack`."""
+    others = scale_in, scale_out, starts, bigrams, incidence, count_in, count_out, penalty
     if _compiled is None:
         return reference.rate(vectors, outputs, *others)
     levels = np.empty((len(vectors), len(scale_out)), dtype=np.uint16)
@@ -58,7 +58,7 @@ def rate(
 
 
 def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]:
-    """See :func:`syntf.mechanism.reference.weigh`."""
+    """Compute rows of weights and their sums before scaling."""
     if _compiled is None:
         return reference.weigh(levels, table, total)
     sums = np.empty(len(levels), dtype=np.int64)
@@ -68,7 +68,7 @@ def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]
 
 
 def widen(levels: Levels, table: Weights, total: int, low: Weights, high: Weights) -> Weights:
-    """See :func:`syntf.mechanism.reference.widen`."""
+    """Weigh rows, extend `low` and `high`, and return the rows' sums."""
     if _compiled is None:
         return reference.widen(levels, table, total, low, high)
     sums = np.empty(len(levels), dtype=np.int64)
@@ -81,7 +81,7 @@ def draw(
     starts: Weights, order: NDArray[np.int32], words: NDArray[np.uint64],
     outputs: NDArray[np.int32],
 ) -> bool:  # fmt: skip
-    """See :func:`syntf.mechanism.reference.draw`."""
+    """Draw from rows into `outputs`; return False if a row is not as measured."""
     draws = starts, order, words, outputs
     if _compiled is None:
         return reference.draw(levels, table, total, sums, low, high, *draws)
@@ -90,7 +90,7 @@ def draw(
 
 
 def group(rows: NDArray[np.int32], inputs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """See :func:`syntf.mechanism.reference.group`."""
+    """Group draws by input."""
     if _compiled is None:
         return reference.group(rows, inputs)
     starts = np.zeros(inputs + 1, dtype=np.int64)

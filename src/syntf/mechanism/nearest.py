@@ -1,4 +1,4 @@
-"""The outputs nearest to each input, by the levels of a rating."""
+"""Find the outputs nearest to each input, by the levels of a rating."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,19 +8,20 @@ from syntf.core.parallel import Progress, in_parallel
 from syntf.mechanism.rating import Rating
 
 Neighbours = NDArray[np.int32]
-"""Output indices, one row an input, the nearest first."""
+"""Output indices, one row for each input, the nearest first."""
 
 SCHEME = "nearest/1"
-"""Names the order: a change in any neighbour it gives must change this name."""
+"""Names the order. A change of any neighbour that it gives must change this name."""
 
 
 def nearest(
     rating: Rating, count: int, progress: Progress | None = None, device: str | None = None
 ) -> Neighbours:
-    """The `count` outputs of highest level for each input; of equals, those that come first.
+    """Return the `count` outputs of highest level for each input; of equal ones, the first.
 
-    One pass over a block for each neighbour: for a few of them, finding the levels takes
-    longer. `progress` hears of inputs done; `device` is as for a mechanism.
+    Each neighbour takes one pass over a block of levels, so computing the levels dominates as
+    long as `count` is small. `progress` is called with the number of inputs just done. `device`
+    is a PyTorch device that finds the same neighbours.
 
     >>> from syntf.mechanism.rating import ArrayRating
     >>> nearest(ArrayRating([[0.1, 0.9, 0.4, 0.9], [0.0, 0.0, 0.0, 0.2]]), 3).tolist()
@@ -38,13 +39,13 @@ def nearest(
         return gpu.neighbours(rating, count, device, progress)
     found = np.empty((inputs, count), dtype=np.int32)
 
-    def work(block: slice) -> None:
+    def search_block(block: slice) -> None:
         rows = np.arange(block.start, block.stop)
         levels = rating.levels(rows).astype(np.int32)
         for place in range(count):
-            best = levels.argmax(axis=1)  # the first of equals
+            best = levels.argmax(axis=1)  # the first of equal levels
             found[rows, place] = best
             levels[rows - block.start, best] = -1
 
-    in_parallel(work, inputs, outputs, progress)
+    in_parallel(search_block, inputs, outputs, progress)
     return found

@@ -1,25 +1,24 @@
-"""The neighbourhood mechanism: k near outputs share most of the chance, all others are alike.
+"""The neighbourhood mechanism: an input's k neighbours share most of the probability.
 
-It is the Exponential mechanism for the rating that is 1 for the k outputs nearest to an
-input and 0 for all others, in integers and without a table of inputs × outputs.
+It is the Exponential mechanism for the rating that is 1 for the k outputs nearest to an input and 0
+for all others, in integers and without a table of inputs × outputs.
 
-**Rows.** Each of the M outputs weighs b, the *background*; what is left of the total is
-shared among the k neighbours. Where it does not divide, the first ones get one more. The
-last input, the document without a known word, has the whole total shared among all outputs.
+**Rows.** Each of the M outputs weighs b, the *background*. The rest of the total is shared among
+the k neighbours; where it does not divide, the first neighbours get one more. In the row of the
+last input, the document without a known word, all outputs share the whole total.
 
-**Theorem.** Let R = (b + ⌈(total − M·b) / k⌉) / b. Whatever the neighbours are, as long as
-a row has k distinct ones, any two rows differ by a factor of at most R in any output: an
-output weighs at least b, and at most R·b, in each (in the last row too, as
-b ≤ ⌊total/M⌋ and ⌈total/M⌉ ≤ R·b). So one draw loses at most ln R, all inputs adjacent.
-R falls as b grows; b is the least integer with ln R ≤ ε/2. It is never 0, so an ε that asks
-for more than the total can express gets the most there is. What is reported is measured, as
-in :mod:`syntf.mechanism.exponential`: the largest ratio in any column of this very table.
+**Theorem.** Let R = (b + ⌈(total − M·b) / k⌉) / b. If each row has k distinct neighbours, any two
+rows differ by a factor of at most R in any output, whatever the neighbours are: an output weighs at
+least b and at most R·b in each row (in the last row too, as b ≤ ⌊total/M⌋ and ⌈total/M⌉ ≤ R·b).
+So one draw loses at most ln R, with all inputs adjacent. R falls as b grows, and b is the least
+integer with ln R ≤ ε/2. It is never 0, so the loss stays finite for every ε. The reported loss is
+measured on this very table (:mod:`syntf.mechanism.base`).
 
-**Why it is the loss of the program that ran.** The neighbours, V·k integers, are kept. They
-are checked when they are given, the loss is measured on them whether they come from a cache
-or not, and before a draw their hash is compared with that of what was measured.
+**Why the measured loss is the loss of the program that ran.** The neighbours, V·k integers, are
+kept in memory. They are checked when the mechanism is created, the loss is measured on them even if
+they come from a cache, and before each draw their hash is compared with that of the measured ones.
 
-``docs/neighbourhood.md`` proves when no mechanism gives the neighbours a better chance.
+``docs/neighbourhood.md`` proves when no mechanism gives the neighbours a higher probability.
 """
 
 import hashlib
@@ -36,41 +35,39 @@ from syntf.core.checks import positive
 from syntf.core.errors import SyntfError, TableError
 from syntf.core.exact import log_up
 from syntf.core.parallel import Progress
-from syntf.mechanism.exponential import inside, largest_ratio, row_indices
+from syntf.mechanism.base import check_rows, largest_ratio
 from syntf.mechanism.nearest import Neighbours
 from syntf.mechanism.reference import Weights
 
 SCHEME = "neighbourhood-int62/1"
-"""Names the arithmetic: a change in any integer it gives must change this name."""
+"""Names the arithmetic. A change of any integer that it gives must change this name."""
 
-STEP = 1 << 16  # draws made at once: few enough to stay in a processor's cache
+_BLOCK_DRAWS = 1 << 16  # few enough to stay in a processor's cache
 
 
 class NeighbourhoodMechanism:
-    """Draws one of an input's k neighbours, or any output, all outputs alike.
+    """Draw one of an input's k neighbours, or any output with the same small probability.
 
     Parameters
     ----------
     neighbours : integers of shape (inputs, k), the neighbours of each input: distinct output
         indices. One more input, the last, is the document without a known word.
     outputs : M, the number of outputs.
-    epsilon : the privacy parameter ε of the paper; the loss is at most half of it.
-    rating_digest : of the rating that the neighbours are the nearest by. It becomes part of
-        `digest`, and with it the words that the indices stand for.
-    total_bits : rows sum to ``2**total_bits``. Tests lower it to try every draw there is.
+    epsilon : the privacy parameter ε of the paper; the loss is at most ε/2.
+    rating_digest : the digest of the rating that defines "near". It becomes part of `digest`,
+        which thereby covers the words that the indices stand for.
+    total_bits : rows sum to ``2**total_bits``. Tests lower it to try every possible draw.
 
     Attributes
     ----------
-    loss : the tight privacy loss of one draw, natural logarithm, rounded up.
-    ratio : the exact fraction it is the logarithm of.
-    background : b, the weight of an output that is no neighbour.
-    digest : a hash that ties a guarantee to this table.
+    loss, ratio, digest : see :class:`~syntf.mechanism.base.Mechanism`.
+    background : b, the weight of an output that is not a neighbour.
+    shares : what each neighbour weighs above the background, in every row but the last.
 
     Guarantee
     ---------
-    ``sample`` is `loss`-differentially private with any two inputs adjacent. The only
-    randomness is that of `source`; the number of bytes read depends on the number of
-    draws alone.
+    ``sample`` is `loss`-differentially private with any two inputs adjacent, by the theorem of
+    :mod:`syntf.mechanism.base`.
 
     Examples
     --------
@@ -84,7 +81,7 @@ class NeighbourhoodMechanism:
     """
 
     scheme = SCHEME
-    at_once = 1 << 19
+    batch_draws = 1 << 19
 
     def __init__(
         self,
@@ -99,40 +96,35 @@ class NeighbourhoodMechanism:
         self.total = 1 << total_bits
         if not (0 < total_bits <= 62 and outputs >= 1 and outputs**2 <= self.total):
             raise SyntfError(f"{outputs} outputs do not fit a total of 2**{total_bits}")
-        self._neighbours = _checked(neighbours, outputs)
+        self._neighbours = _check_neighbours(neighbours, outputs)
         self._hash = _hash(self._neighbours)
         self._rating_digest = rating_digest
         self._bits = total_bits
         inputs, count = self._neighbours.shape
         self.shape = inputs + 1, outputs
         self.background = _background(self.epsilon / 2, self.total, outputs, count)
-        self._common = outputs * self.background
-        self._shares = _shares(self.total - self._common, count)
+        self._background_total = outputs * self.background
+        self.shares = _split(self.total - self._background_total, count)
         self.ratio = largest_ratio(*self._extremes())
         self.loss = log_up(self.ratio)
 
     @property
     def digest(self) -> str:
-        """A hash of all that decides the rows, and of what was measured on them."""
+        """A hash of everything that determines the rows, and of what was measured on them."""
         parts = [
             SCHEME, self._bits, self.shape, self._neighbours.shape, self.epsilon.hex(),
             self.background, str(self.ratio), self._rating_digest, self._hash,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
-    @property
-    def shares(self) -> Weights:
-        """What each neighbour weighs above the background, in every row but the last."""
-        return self._shares
-
     def weights(self, row: int) -> Weights:
-        """The integer weights of one input; they sum to the total."""
-        (index,) = row_indices(np.array([row]), self.shape[0])
+        """Return the integer weights of one input. They sum to the total."""
+        check_rows([row], self.shape[0])
         inputs, outputs = self.shape
-        if index == inputs - 1:
-            return _shares(self.total, outputs)
+        if row == inputs - 1:
+            return _split(self.total, outputs)
         weights = np.full(outputs, self.background, dtype=np.int64)
-        weights[self._neighbours[index]] += self._shares
+        weights[self._neighbours[row]] += self.shares
         return weights
 
     def sample(
@@ -142,12 +134,12 @@ class NeighbourhoodMechanism:
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
     ) -> NDArray[np.int32]:
-        """One output index for each input index.
+        """Draw one output index for each input index.
 
-        Draw i takes the i-th eight bytes of the source, whatever the rows are. `progress`
-        hears of draws done.
+        Draw i uses the i-th eight bytes of the source, whatever the rows are. `progress` is
+        called with the number of draws just made.
         """
-        inputs = inside(np.asarray(rows), self.shape[0])
+        inputs = check_rows(rows, self.shape[0])
         if _hash(self._neighbours) != self._hash:
             raise TableError(
                 "the neighbours differ from those the loss was measured on; nothing was drawn"
@@ -155,84 +147,85 @@ class NeighbourhoodMechanism:
         bits = entropy.words(source, inputs.size)
         flat, outputs = inputs.astype(np.int32, copy=False).ravel(), np.empty(inputs.size, np.int32)
 
-        def work(block: slice) -> int:
-            outputs[block] = drawn = self._drawn(flat[block], bits[block])
+        def draw_block(block: slice) -> int:
+            outputs[block] = drawn = self._draw(flat[block], bits[block])
             return drawn.size
 
-        for done in drawing.in_blocks(work, inputs.size, STEP):
+        for done in drawing.in_blocks(draw_block, inputs.size, _BLOCK_DRAWS):
             if progress:
                 progress(done)
         return outputs.reshape(inputs.shape)
 
-    def _drawn(self, rows: NDArray[np.int32], bits: NDArray[np.uint64]) -> NDArray[np.integer[Any]]:
-        """The outputs that these bits draw, compiled or not."""
+    def _draw(self, rows: NDArray[np.int32], bits: NDArray[np.uint64]) -> NDArray[np.integer[Any]]:
+        """Return the outputs that these bits select, by compiled code if there is some."""
         drawn = drawing.near(
             rows, bits, self._neighbours,
             total_bits=self._bits, background=self.background, outputs=self.shape[1],
         )  # fmt: skip
         if drawn is None:
-            return self._at(rows, (bits >> np.uint64(64 - self._bits)).astype(np.int64))
+            return self._outputs_at(rows, (bits >> np.uint64(64 - self._bits)).astype(np.int64))
         return drawn
 
-    def _at(self, rows: NDArray[np.int32], points: Weights) -> NDArray[np.int64]:
-        """The outputs at these points, integers below the total: the exact sampler.
+    def _outputs_at(self, rows: NDArray[np.int32], points: Weights) -> NDArray[np.int64]:
+        """Return the outputs at these points, integers below the total: the exact sampler.
 
-        Of the points, M·b are common to all rows but the last, b for each output in turn;
-        the others are the neighbours'.
+        The first M·b points are common to all rows but the last, b for each output in turn. The
+        others belong to the neighbours.
         """
         last = self.shape[0] - 1
         outputs = points // self.background
-        near = np.flatnonzero((points >= self._common) & (rows < last))
-        places = _part(points[near] - self._common, self.total - self._common, self._shares.size)
+        near = np.flatnonzero((points >= self._background_total) & (rows < last))
+        above = points[near] - self._background_total
+        places = _part_of(above, self.total - self._background_total, self.shares.size)
         outputs[near] = self._neighbours[rows[near], places]
         empty = np.flatnonzero(rows == last)
-        outputs[empty] = _part(points[empty], self.total, self.shape[1])
+        outputs[empty] = _part_of(points[empty], self.total, self.shape[1])
         return outputs
 
     def _extremes(self) -> tuple[Weights, Weights]:
-        """The least and the greatest weight of each output over all rows."""
-        low = _shares(self.total, self.shape[1])
+        """Return the least and the greatest weight of each output over all rows."""
+        low = _split(self.total, self.shape[1])
         high = low.copy()
-        for column, share in zip(self._neighbours.T, self._shares, strict=True):
+        for column, share in zip(self._neighbours.T, self.shares, strict=True):
             low[column] = np.minimum(low[column], self.background + share)
             high[column] = np.maximum(high[column], self.background + share)
-        near = np.bincount(self._neighbours.ravel(), minlength=self.shape[1])
-        low[near < len(self._neighbours)] = self.background
+        near_count = np.bincount(self._neighbours.ravel(), minlength=self.shape[1])
+        low[near_count < len(self._neighbours)] = self.background
         return low, high
 
 
 def _background(loss: float, total: int, outputs: int, count: int) -> int:
-    """The least b for which no table of this form loses more than `loss`."""
+    """Return the least b for which ln R of the theorem is at most `loss`."""
 
-    def worst(background: int) -> Fraction:
+    def worst_ratio(background: int) -> Fraction:
         shared = total - outputs * background
         return Fraction(background - (-shared // count), background)
 
-    within = range(1, total // outputs + 1)
-    place = bisect_left(within, True, key=lambda background: log_up(worst(background)) <= loss)
-    if place == len(within):
+    candidates = range(1, total // outputs + 1)
+    place = bisect_left(candidates, True, key=lambda b: log_up(worst_ratio(b)) <= loss)
+    if place == len(candidates):
         raise SyntfError(f"a loss of {loss:g} per word is below what whole numbers can express")
-    return within[place]
+    return candidates[place]
 
 
-def _shares(total: int, parts: int) -> Weights:
-    """The total in parts as equal as integers can be, the larger ones first."""
+def _split(total: int, parts: int) -> Weights:
+    """Split the total into parts that differ by at most one, the larger ones first."""
     shares = np.full(parts, total // parts, dtype=np.int64)
     shares[: total % parts] += 1
     return shares
 
 
-def _part(points: Weights, total: int, parts: int) -> NDArray[np.int64]:
-    """For integers below `total`, the part each belongs to; a part has as many as its share.
+def _part_of(points: Weights, total: int, parts: int) -> NDArray[np.int64]:
+    """Return the part that each point below `total` belongs to, by the sizes of :func:`_split`.
 
-    Equal ranges one after the other, then what they leave, one integer a part.
+    First come equal ranges, one for each part; the remaining points go one to each first part.
     """
     size = total // parts
     return np.where(points < size * parts, points // max(1, size), points - size * parts)
 
 
-def _checked(neighbours: ArrayLike, outputs: int) -> Neighbours:
-    """A copy of the neighbours, refused unless each row is k distinct outputs."""
+def _check_neighbours(neighbours: ArrayLike, outputs: int) -> Neighbours:
+    """Return a copy of the neighbours, or raise unless each row has k distinct outputs."""
     table = np.asarray(neighbours)
     if table.ndim != 2 or 0 in table.shape or not np.issubdtype(table.dtype, np.integer):
         raise TableError(

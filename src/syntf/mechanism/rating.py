@@ -1,8 +1,8 @@
 """Ratings ρ(v, w): how good an output word w is as a substitute for an input word v.
 
-A rating hands out rows of integer *levels*, 0 … GRID for ratings 0 … 1. All the
-mechanism knows of words, vectors and spelling passes through this interface; every
-rating passes the suite in ``tests/mechanism/test_rating.py``.
+A rating gives rows of integer *levels*, 0 … GRID for ratings 0 … 1. Everything the mechanism knows
+about words, vectors and spelling passes through this interface. Every rating passes the suite in
+``tests/mechanism/test_rating.py``.
 """
 
 import hashlib
@@ -18,33 +18,32 @@ from syntf.core.checks import fraction
 from syntf.core.errors import SyntfError
 from syntf.core.exact import GRID
 from syntf.mechanism import kernels
-from syntf.mechanism.bigrams import Spelling
-from syntf.mechanism.reference import MOST_BIGRAMS, Levels
+from syntf.mechanism.bigrams import BigramTable
+from syntf.mechanism.reference import MAX_BIGRAMS, Levels
 
-EXACT_DIMENSIONS = (1 << 24) // 127**2
+MAX_DIMENSIONS = (1 << 24) // 127**2
 """Up to here a float32 product of int8 vectors is exact, in whatever order it is summed."""
 
 
 class Rating(Protocol):
-    """What the mechanism needs of a rating."""
+    """What the mechanism needs to know about the similarity of words."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of inputs and of outputs."""
+        """The number of inputs and of outputs."""
 
     @property
     def digest(self) -> str:
         """A hash of everything the levels depend on."""
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        """The levels of these inputs for all outputs: the same bits whenever and wherever."""
+        """Return the levels of these inputs for all outputs, the same bits on every machine."""
 
 
 class ArrayRating:
     """A rating given as an array, inputs × outputs, each value in [0, 1].
 
-    Values are rounded to the nearest multiple of 1/GRID; the loss is measured on
-    the rounded ones.
+    Values are rounded to the nearest multiple of 1/GRID. The loss is measured on the rounded ones.
     """
 
     def __init__(self, ratings: Any) -> None:
@@ -78,15 +77,15 @@ class WordRating:
 
     ``level(v, w) = max(0, round(GRID·cos(v, w)) − round(GRID·s·B(v, w)))``, where B is the
     Dice overlap 2|b(v) ∩ b(w)| / (|b(v)| + |b(w)|) of the sets of letter bigrams, case
-    ignored; a word of one letter counts as its own bigram, so B(v, v) = 1 always.
+    ignored. A word of one letter counts as its own bigram, so B(v, v) = 1 always.
 
-    Vectors are int8, so their products are integers that float32 holds exactly: no
-    BLAS, thread count or device can change a level. Symmetric in v and w.
+    Vectors are int8, so their products are integers that float32 holds exactly: no BLAS, thread
+    count or device can change a level. The rating is symmetric in v and w.
 
     Parameters
     ----------
     inputs, outputs : the words.
-    vectors_in, vectors_out : int8 arrays, one row a word.
+    vectors_in, vectors_out : int8 arrays, one row for each word.
     spelling : the factor s, in [0, 1].
     """
 
@@ -100,68 +99,75 @@ class WordRating:
         spelling: float,
     ) -> None:
         spelling = fraction("spelling", spelling)
-        if vectors_in.shape[1] != vectors_out.shape[1] or vectors_in.shape[1] > EXACT_DIMENSIONS:
+        if vectors_in.shape[1] != vectors_out.shape[1] or vectors_in.shape[1] > MAX_DIMENSIONS:
             raise SyntfError(
-                f"vectors must have one common number of dimensions, at most {EXACT_DIMENSIONS}; "
+                f"vectors must have the same number of dimensions, at most {MAX_DIMENSIONS}; "
                 f"got {vectors_in.shape[1]} and {vectors_out.shape[1]}"
             )
         for words, vectors in ((inputs, vectors_in), (outputs, vectors_out)):
-            _check(words, vectors)
+            _check_vectors(words, vectors)
         self.shape = (len(inputs), len(outputs))
         self.digest = _digest(inputs, vectors_in, outputs, vectors_out, spelling)
         self._inputs, self._outputs, self._spelling = inputs, outputs, spelling
-        self._vectors_in, self._given_out = vectors_in, vectors_out
+        self.vectors_in, self.vectors_out = vectors_in, vectors_out
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is packed for this processor: another process may be on another one."""
+        """Leave out what is packed for this processor: another process may run on another."""
         return {name: value for name, value in vars(self).items() if name != "_packed"}
 
-    # What follows takes longer than the digest, and is needed only where levels are: not where
-    # a cache has all that is to be known of them.
+    # The following take longer than the digest and are computed only where levels are needed: not
+    # if the cache has all that is derived from the levels.
 
     @cached_property
     def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return kernels.pack(self._given_out, self._spelled.has_bigram())
+        return kernels.pack(self.vectors_out, self.bigrams.incidence())
 
     @cached_property
-    def _scale_in(self) -> NDArray[np.float32]:
-        return _scale(self._vectors_in)
+    def scale_in(self) -> NDArray[np.float32]:
+        """sqrt(GRID) / norm of each input vector."""
+        return _scale(self.vectors_in)
 
     @cached_property
-    def _scale_out(self) -> NDArray[np.float32]:
-        return _scale(self._given_out)
+    def scale_out(self) -> NDArray[np.float32]:
+        """sqrt(GRID) / norm of each output vector."""
+        return _scale(self.vectors_out)
 
     @cached_property
-    def _penalty(self) -> NDArray[np.uint16]:
-        return _penalty(self._spelling)
+    def penalty(self) -> NDArray[np.uint16]:
+        """``penalty[c, m + n]`` is the level of s·2c/(m+n): c shared bigrams of m and n."""
+        shared = np.arange(MAX_BIGRAMS + 1, dtype=np.float64)[:, None]
+        counts = np.arange(2 * MAX_BIGRAMS + 2, dtype=np.float64)
+        overlap = np.minimum(1, 2 * shared / np.maximum(counts, 1))
+        return np.rint(float(self._spelling) * overlap * GRID).astype(np.uint16)
 
     @cached_property
-    def _spelled(self) -> Spelling:
-        return Spelling.of(self._inputs, self._outputs)
+    def bigrams(self) -> BigramTable:
+        """The bigrams of all words."""
+        return BigramTable.build(self._inputs, self._outputs)
 
     def levels(self, rows: NDArray[np.intp]) -> Levels:
-        spelled, (vectors_out, has_bigram) = self._spelled, self._packed
-        starts, ends = spelled.ptr[rows], spelled.ptr[rows + 1]
-        ids = [spelled.ids[a:b] for a, b in zip(starts, ends, strict=True)]
+        bigrams, (vectors_out, incidence) = self.bigrams, self._packed
+        starts, ends = bigrams.input_starts[rows], bigrams.input_starts[rows + 1]
+        ids = [bigrams.input_bigrams[a:b] for a, b in zip(starts, ends, strict=True)]
         return kernels.rate(
-            self._vectors_in[rows],
+            self.vectors_in[rows],
             vectors_out,
-            self._scale_in[rows],
-            self._scale_out,
+            self.scale_in[rows],
+            self.scale_out,
             np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64),
             np.concatenate([*ids, np.empty(0, dtype=np.int64)]),
-            has_bigram,
-            spelled.count_in[rows],
-            spelled.count_out,
-            self._penalty,
+            incidence,
+            bigrams.input_counts[rows],
+            bigrams.output_counts,
+            self.penalty,
         )
 
 
 class WithEmptyDocument:
     """A rating with one more input, the last: the document that has no known word.
 
-    It rates all outputs alike, so its row is uniform. As a row like any other it is
-    part of the measured loss.
+    It rates all outputs alike, so its row is uniform. Like any other row, it is part of the
+    measured loss.
     """
 
     def __init__(self, rating: Rating) -> None:
@@ -178,8 +184,8 @@ class WithEmptyDocument:
         return levels
 
 
-def _check(words: Sequence[str], vectors: NDArray[np.int8]) -> None:
-    """Refuse vectors that have no exact cosine."""
+def _check_vectors(words: Sequence[str], vectors: NDArray[np.int8]) -> None:
+    """Raise if a vector has no exact cosine."""
     if vectors.min() < -127:
         raise SyntfError("vectors must lie in -127 … 127 to be exact; -128 occurs")
     zero = ~vectors.any(axis=1)
@@ -188,18 +194,10 @@ def _check(words: Sequence[str], vectors: NDArray[np.int8]) -> None:
 
 
 def _scale(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-    """sqrt(GRID) / norm, each step correctly rounded."""
+    """Return sqrt(GRID) / norm, each step correctly rounded."""
     squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
     scale: NDArray[np.float32] = np.sqrt(GRID / squares.astype(np.float64)).astype(np.float32)
     return scale
-
-
-def _penalty(spelling: float) -> NDArray[np.uint16]:
-    """``[c, m + n]``: the level of s·2c/(m+n), for at most 255 bigrams a word."""
-    shared = np.arange(MOST_BIGRAMS + 1, dtype=np.float64)[:, None]
-    counts = np.arange(2 * MOST_BIGRAMS + 2, dtype=np.float64)
-    overlap = np.minimum(1, 2 * shared / np.maximum(counts, 1))
-    return np.rint(float(spelling) * overlap * GRID).astype(np.uint16)
 
 
 def _digest(

@@ -19,7 +19,7 @@ from syntf.core import entropy
 from syntf.core.counts import Counts, matrix, stacked
 from syntf.core.progress import Advance, Stages, silent
 from syntf.mechanism import build
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.mechanism.rating import WordRating
 from syntf.mechanism.synthesis import synthesize
 from syntf.pipeline.prepare import rated, reading
@@ -104,7 +104,7 @@ class Anonymizer:
             loss=settings.loss,
             neighbours=settings.neighbours,
             device=device,
-            keep=vocabulary.provenance == "public",
+            cache=vocabulary.provenance == "public",
             stages=stages,
         )
         made = cls(
@@ -160,7 +160,7 @@ class Anonymizer:
     def at_once(self) -> int:
         """Documents that are best drawn for in one call, of many: by their length alone, so that
         no limit is met by some texts and not by others."""
-        return max(1, self.mechanism.at_once // int(self.settings.length))
+        return max(1, self.mechanism.batch_draws // int(self.settings.length))
 
     def draw_rows(self, documents: Documents, *, stages: Stages = silent) -> Counts:
         """The same as arrays alone, without SciPy."""

@@ -13,7 +13,8 @@ from syntf.core.checks import fraction
 from syntf.core.errors import SyntfError
 from syntf.core.exact import times_up
 from syntf.core.progress import Stages, silent
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.privacy import dominating_pair, renyi
 
@@ -90,7 +91,7 @@ def affordable(mechanism: Mechanism) -> bool:
     return isinstance(mechanism, NeighbourhoodMechanism) or inputs**2 * outputs <= AFFORDABLE
 
 
-def at_once(mechanism: Mechanism, draws: Sequence[int], delta: float) -> list[float]:
+def quick_epsilons(mechanism: Mechanism, draws: Sequence[int], delta: float) -> list[float]:
     """The least ε that takes no pass over rows: exact for neighbourhoods, else by ℓ alone.
 
     In decimal arithmetic, so that it comes out the same everywhere.

@@ -217,7 +217,7 @@ def _least(mechanism: ExponentialMechanism) -> Floats:
 
 def _ratios(mechanism: ExponentialMechanism, rows: NDArray[np.intp]) -> Floats:
     """R = P/m of these rows."""
-    return mechanism.measured(rows) / mechanism.extremes.low.astype(np.float64)
+    return mechanism.checked_weights(rows) / mechanism.extremes.low.astype(np.float64)
 
 
 def _powers(ratios: Floats, among: Collection[float]) -> Iterator[tuple[float, Floats]]:

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.privacy.accounting import at_once
+from syntf.privacy.accounting import quick_epsilons
 from syntf.vocabulary.vocabulary import Vocabulary
 
 DELTA = 1e-6
@@ -52,7 +52,7 @@ class Portrait:
     """All that a report says of a table. Fractions of its integers, so the same everywhere.
 
     `near` is how many words count as near. `epsilons` are those of a document and of an author
-    of fifty at δ = 1e-6 (:func:`syntf.privacy.accounting.at_once`).
+    of fifty at δ = 1e-6 (:func:`syntf.privacy.accounting.quick_epsilons`).
     """
 
     near: int
@@ -88,7 +88,7 @@ def portrait(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> Po
             fate = _fate(stays, nearest, mechanism.total)
             shown.append(Substitution(outputs[own], fate, becomes))
     draws = [length, DOCUMENTS * length]
-    document, author = at_once(mechanism, draws, DELTA)
+    document, author = quick_epsilons(mechanism, draws, DELTA)
     return Portrait(
         near=near,
         sampled=len(frequent),

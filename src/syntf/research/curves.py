@@ -164,5 +164,5 @@ def _peer(
     )
     if name == "santext":
         public = vocabulary.provenance == "public"
-        return lambda loss: santext(rating, loss=loss, keep=public, stages=stages)
+        return lambda loss: santext(rating, loss=loss, cache=public, stages=stages)
     return lambda epsilon: CusText(rating, epsilon=epsilon, size=min(SUBSTITUTES, words))

@@ -17,11 +17,11 @@ from syntf.core import entropy
 from syntf.core.exact import GRID, log_up
 from syntf.core.parallel import Progress
 from syntf.core.progress import Stages, silent
-from syntf.mechanism import build
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism, largest_ratio
+from syntf.mechanism.base import Mechanism, largest_ratio
+from syntf.mechanism.build import build
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.mechanism.rating import ArrayRating, Rating, WithEmptyDocument
+from syntf.mechanism.rating import ArrayRating, Rating
 from syntf.mechanism.reference import Levels
 
 FARTHEST = 2.0
@@ -66,14 +66,14 @@ class DistanceRating:
 
 
 def santext(
-    rating: Rating, *, loss: float, keep: bool = True, stages: Stages = silent
+    rating: Rating, *, loss: float, cache: bool = True, stages: Stages = silent
 ) -> Mechanism:
     """SanText at a wanted tight loss, by a :class:`DistanceRating`: all words are outputs of all.
 
     The document without a known word is one more input, for which all outputs are alike.
-    `keep` is that of :func:`syntf.mechanism.build.build`.
+    `cache` is that of :func:`syntf.mechanism.build.build`.
     """
-    return build.build(rating, epsilon=loss, loss=loss, keep=keep, stages=stages)
+    return build(rating, epsilon=loss, loss=loss, cache=cache, stages=stages)
 
 
 def randomised_response(words: int, *, loss: float) -> Mechanism:
@@ -92,7 +92,7 @@ class CusText:
     farthest, in proportion to the rating. Its ε compares words that have the same substitutes.
     Of any two words that do not, some output proves that it was not the one: the loss is infinite.
 
-    It is no :class:`~syntf.mechanism.exponential.Mechanism`, which has a finite loss, but can be
+    It is no :class:`~syntf.mechanism.base.Mechanism`, which has a finite loss, but can be
     drawn from.
 
     Parameters
@@ -129,9 +129,7 @@ class CusText:
         self.shape = inputs + 1, outputs
         self.epsilon = epsilon
         self._near = np.vstack([near, np.arange(size)])
-        self._places = ExponentialMechanism(
-            WithEmptyDocument(ArrayRating(near_enough)), epsilon=epsilon
-        )
+        self._places = build(ArrayRating(near_enough), epsilon=epsilon, cache=False)
         self.loss = self._loss()
 
     def weights(self, row: int) -> NDArray[np.int64]:

@@ -20,10 +20,11 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import log_up
 from syntf.mechanism.nearest import Neighbours
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.mechanism.synthesis import draw_terms
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
 from syntf.serve.service import Service
-from syntf.text.documents import Documents, draw_terms
+from syntf.text.documents import Documents
 from syntf.text.tokenizer import Analyzer
 
 MAX_NEIGHBOURS = 10

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.core import drawing, entropy
+from syntf.core import drawing
 from syntf.core.counts import matrix
 
 if TYPE_CHECKING:
@@ -32,54 +32,6 @@ class Documents:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
-
-
-def draw_terms(
-    documents: Documents,
-    length: int,
-    source: entropy.Source,
-    weights: NDArray[np.float64] | None = None,
-    *,
-    systematic: bool = False,
-) -> NDArray[np.int32]:
-    """`length` terms of each document, drawn from its θ: an array (documents, length).
-
-    With `weights`, one a term, θ is that of the weighted counts. Draws are independent, or
-    `systematic`: at `length` equal steps through θ from a random first one, so that each term
-    comes as often as its share of θ says, up to one time. Reads eight bytes a draw, or a
-    document, whatever the documents are, and a document's terms depend on it alone.
-    """
-    length = int(length)  # one of NumPy's 32 bits would make a product that wraps around
-    bits = entropy.words(source, len(documents) * (1 if systematic else length))
-    # In whole units, so that no document's sum depends on those before it.
-    units = None if weights is None else np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
-    drawn = drawing.terms(
-        documents.starts, documents.terms, bits, length, units, systematic=systematic
-    )
-    return _terms(documents, length, bits, units, systematic) if drawn is None else drawn
-
-
-def _terms(
-    documents: Documents,
-    length: int,
-    bits: NDArray[np.uint64],
-    units: NDArray[np.int64] | None,
-    systematic: bool,
-) -> NDArray[np.int32]:
-    """The terms that these bits draw: what the compiled loop repeats."""
-    draws = (bits >> np.uint64(11)) * 2.0**-53
-    if systematic:
-        draws = (np.arange(length) + draws[:, None]) / length
-    draws = draws.reshape(len(documents), length)
-    first, last = documents.starts[:-1, None], documents.starts[1:, None] - 1
-    if units is None:
-        places = first + (draws * (last - first + 1)).astype(np.int64)
-    else:
-        upto = np.concatenate([[0], np.cumsum(units[documents.terms])])
-        low, high = upto[first], upto[last + 1]
-        points = low + (draws * (high - low)).astype(np.int64)
-        places = np.searchsorted(upto, points, side="right") - 1
-    return documents.terms[np.clip(places, first, last)]
 
 
 def beginning(documents: Documents, count: int) -> Documents:

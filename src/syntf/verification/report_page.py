@@ -4,7 +4,7 @@ from pathlib import Path
 
 from syntf import __version__
 from syntf.core.errors import SyntfError
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
 from syntf.report.contents import Evaluated, Released
 from syntf.report.page import NAME as REPORT

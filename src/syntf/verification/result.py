@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from syntf.core.errors import SyntfError, TableError
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
 from syntf.report.contents import Released
 from syntf.report.page import NAME as REPORT

@@ -6,10 +6,9 @@ from math import isclose
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.progress import Stages
-from syntf.mechanism.exponential import ExponentialMechanism, Mechanism
-from syntf.mechanism.nearest import nearest
-from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.mechanism.rating import WithEmptyDocument, WordRating
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.build import build
+from syntf.mechanism.rating import WordRating
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee, caveats
 from syntf.text.tokenizer import Analyzer
@@ -91,19 +90,13 @@ def table(
         vectors.at(vocabulary.output_rows),
         spelling=guarantee.spelling,
     )
-    mechanism: Mechanism
-    with stages("deriving the table", rating.shape[0]) as advance:
-        if guarantee.neighbours is None:
-            mechanism = ExponentialMechanism(
-                WithEmptyDocument(rating), epsilon=guarantee.epsilon, progress=advance
-            )
-        else:
-            mechanism = NeighbourhoodMechanism(
-                nearest(rating, guarantee.neighbours, advance),
-                outputs=rating.shape[1],
-                epsilon=guarantee.epsilon,
-                rating_digest=rating.digest,
-            )
+    mechanism = build(
+        rating,
+        epsilon=guarantee.epsilon,
+        neighbours=guarantee.neighbours,
+        cache=False,
+        stages=stages,
+    )
     if guarantee.mechanism != mechanism.scheme:
         raise SyntfError(f"these parameters mean {mechanism.scheme}, not what mechanism says")
     if guarantee.digest != f"sha256:{mechanism.digest}":

@@ -27,7 +27,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from syntf.core.progress import Advance, Stages, silent
 from syntf.evaluation.experiment.labelled import Labelled
-from syntf.mechanism.exponential import Mechanism
+from syntf.mechanism.base import Mechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.text.documents import fitted_idf, term_frequencies
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.mechanism.calibration import epsilon_for_loss
+from syntf.mechanism.build import search_epsilon
 from syntf.mechanism.exponential import ExponentialMechanism
 
 RATINGS = np.random.default_rng(13).random((30, 20))
@@ -26,7 +26,7 @@ class Measure:
 
 @pytest.mark.parametrize("loss", [1e-7, 1e-5, 1e-3, 0.1, 0.5, 1, 2.5, 7, 12, 20, 30])
 def test_the_measured_loss_is_at_most_and_nearly_the_wanted_one(loss):
-    found = epsilon_for_loss(loss, Measure(RATINGS))
+    found = search_epsilon(loss, Measure(RATINGS))
     assert 0.99 * loss <= found.loss <= loss
 
 
@@ -37,14 +37,14 @@ def test_the_measured_loss_is_at_most_and_nearly_the_wanted_one(loss):
 )
 def test_of_all_it_tried_the_search_takes_the_most_lossy_that_is_allowed(ratings, loss):
     measure = Measure(ratings)
-    found = epsilon_for_loss(loss, measure)
+    found = search_epsilon(loss, measure)
     losses = [ExponentialMechanism(ratings, epsilon=e).loss for e in measure.tried]
     assert found.loss == max(tried for tried in losses if tried <= loss)
     assert found.epsilon in measure.tried
 
 
 def test_the_loss_is_measured_not_computed():
-    found = epsilon_for_loss(2.0, Measure(RATINGS))
+    found = search_epsilon(2.0, Measure(RATINGS))
     rows = np.array([found.weights(row).tolist() for row in range(30)], dtype=object)
     ratio = max(Fraction(max(column), min(column)) for column in rows.T)
     assert ratio == found.ratio
@@ -54,14 +54,14 @@ def test_the_loss_is_measured_not_computed():
 @pytest.mark.parametrize("ratings", [[[0.4, 0.4], [0.4, 0.4]], [[0.2], [0.9]], [[0.1, 0.8]]])
 def test_ratings_that_lose_nothing_end_at_once(ratings):
     measure = Measure(ratings, most=2)
-    assert epsilon_for_loss(3.0, measure).loss == 0
+    assert search_epsilon(3.0, measure).loss == 0
 
 
 @pytest.mark.parametrize("loss", [44, 100, 1000, 1e6, 1e308])
 def test_a_loss_that_no_epsilon_reaches_gives_nearly_the_most_there_is(loss):
     """Weights are 62-bit integers, at least 1: no ε makes their ratio larger than about e^40."""
     most = max(ExponentialMechanism(RATINGS, epsilon=e).loss for e in range(40, 100, 5))
-    assert epsilon_for_loss(loss, Measure(RATINGS)).loss > 0.9 * most
+    assert search_epsilon(loss, Measure(RATINGS)).loss > 0.9 * most
 
 
 @pytest.mark.parametrize("loss", [1e-12, 1e-13, 1e-14, 1e-15, 1e-300])
@@ -69,7 +69,7 @@ def test_a_loss_below_what_integers_can_keep_is_found_or_refused_as_a_loss(loss)
     """The remainder of a row's rounding alone loses about 1e-14, however small ε is."""
     measure = Measure(RATINGS, most=30)
     try:
-        found = epsilon_for_loss(loss, measure)
+        found = search_epsilon(loss, measure)
     except SyntfError as error:
         assert "loss" in str(error)  # noqa: PT017
     else:
