@@ -23,6 +23,7 @@ from syntf.core import drawing, entropy, parallel
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import archive, draft, writers
+from syntf.releases.folder import row_numbers
 from syntf.report.portrait import portrait
 
 ROUNDS = 9
@@ -58,7 +59,7 @@ def compare(texts: Sequence[str]) -> None:
     counts: csr_matrix = anonymizer.draw(documents)
     length = anonymizer.settings.length
     seen = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
-    numbers = draft.row_numbers(0, len(texts)).to_frame()
+    numbers = row_numbers(0, len(texts)).to_frame()
     promise, words = anonymizer.guarantee(), anonymizer.vocabulary.outputs
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name) / "out", Path(name) / "counts.npz"
@@ -71,7 +72,8 @@ def compare(texts: Sequence[str]) -> None:
             draft.write(folder, counts, words, numbers, promise, seen, force=True)
 
         def pack() -> None:
-            writers.npz(path, counts, words, 0)
+            with path.open("wb") as file:
+                writers.npz(file, counts, words, 0)
 
         works: dict[str, Callable[[], object]] = {
             "random bytes": lambda: entropy.system(8 * (length + 1) * len(texts)),

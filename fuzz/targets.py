@@ -33,7 +33,7 @@ from syntf.evaluation.experiment.results import read as read_results
 from syntf.inputs import corpus as corpora
 from syntf.inputs import parquet
 from syntf.releases import draft as drafts
-from syntf.releases import shards
+from syntf.releases.writers import write_documents
 from syntf.text import token_table
 from syntf.text.token_table import TokenTable
 from syntf.text.tokenizer import Analyzer
@@ -111,7 +111,7 @@ def _batches(inputs: Sequence[Path], **options: Any) -> None:
         found = corpora.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
-        shards.write_parquet(Path(os.devnull), frame)
+        write_documents(io.BytesIO(), frame)
         Words.check(found)
 
 
@@ -297,9 +297,9 @@ def _draft(raw: bytes, folder: Path) -> None:
 
 def _resumed(folder: Path) -> None:
     with drafts.Draft(folder / "out", key="k", resume=True) as draft:
-        assert draft.documents == sum(draft._shards.rows) >= 0
-        for shard, rows in enumerate(draft._shards.rows):
-            counts, documents = draft._shards.read(shard)
+        assert draft.documents == sum(draft._rows) >= 0
+        for shard, rows in enumerate(draft._rows):
+            counts, documents = draft.read_shard(shard)
             assert counts.shape[0] == documents.height == rows
 
 
@@ -405,7 +405,8 @@ def _drafts() -> list[bytes]:
     save_npz(file, csr_matrix(np.eye(3, 8, dtype=np.int32)))
     rows = _table(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", "b", "c"]}))
     shard = file.getvalue(), rows
-    state = {"key": "k", "rows": [3], "digests": [shards.digest(*shard)]}
+    state = {"key": "k", "packed": False, "rows": [3]}
+    state["digests"] = [drafts.shard_digest(*shard)]
     return [json.dumps(state).encode() + b"\n" + SEPARATOR.join(shard)]
 
 

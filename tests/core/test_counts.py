@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, vstack
 
-from syntf.core.counts import Rows, compact, matrix, narrow, stacked, taken
+from syntf.core.counts import Rows, compact, matrix, offsets, stack, take
 
 
 def rows(values):
@@ -30,7 +30,7 @@ ROWS = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), max_size=5)
 
 @given(st.lists(ROWS))
 def test_stacked_parts_are_as_scipy_stacks_them(parts):
-    found = stacked([rows(part) for part in parts], 3)
+    found = stack([rows(part) for part in parts], 3)
     expected = vstack(
         [csr_matrix((0, 3), dtype=np.int32), *(matrix(rows(part)) for part in parts)], format="csr"
     )
@@ -44,8 +44,8 @@ def test_stacked_parts_are_as_scipy_stacks_them(parts):
 def test_taken_documents_are_as_scipy_takes_them(values, data):
     order = data.draw(st.lists(st.integers(0, len(values) - 1) if values else st.nothing()))
     chosen = np.array(order, dtype=np.intp)
-    with patch("syntf.core.counts.TAKEN", 2):
-        found = taken(compact(rows(values)), chosen)
+    with patch("syntf.core.counts.COPIED_DOCUMENTS", 2):
+        found = take(compact(rows(values)), chosen)
     assert np.array_equal(matrix(found).toarray(), matrix(rows(values)).toarray()[chosen])
     assert found.shape == (len(order), 3)
 
@@ -64,6 +64,6 @@ def test_compact_counts_take_few_bytes_and_are_released_in_32_bits(most, width, 
 
 @pytest.mark.parametrize(("last", "kind"), [(2**31 - 1, np.int32), (2**31, np.int64)])
 def test_starts_are_narrow_where_they_fit(last, kind):
-    found = narrow(np.array([0, last], dtype=np.int64))
+    found = offsets(np.array([0, last], dtype=np.int64))
     assert found.tolist() == [0, last]
     assert found.dtype == kind

@@ -33,7 +33,7 @@ from syntf.ledger import store
 from syntf.ledger.ledger import LIMIT, UNIT, Ledger, accountable
 from syntf.ledger.names import Names
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.releases import draft
+from syntf.releases import draft, folder
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 
@@ -909,14 +909,14 @@ def test_a_draft_begun_without_the_ledger_cannot_be_finished_with_it(place, smal
 
 def test_nothing_left_to_draw_is_nothing_to_charge(place, small, call, monkeypatch):
     Ledger.create("the.ledger", budget=12)
-    readme = draft.readme
+    readme = folder.readme
 
     def fail(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(draft, "readme", fail)
+    monkeypatch.setattr(folder, "readme", fail)
     assert "run 1 stays charged to the ledger" in call(*ARGUMENTS)[2]
-    monkeypatch.setattr(draft, "readme", readme)
+    monkeypatch.setattr(folder, "readme", readme)
     assert call(*ARGUMENTS, "--resume")[0] == 0
     assert len(Ledger("the.ledger").verify().runs) == 1
 

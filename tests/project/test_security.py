@@ -31,7 +31,7 @@ from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment import csv_files, log, results
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
-from syntf.releases import shards, writers
+from syntf.releases import writers
 from syntf.vectors.cached import read_cached
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -130,14 +130,15 @@ def test_no_pickle_is_loaded_from_a_draft(tmp_path, trap, mark):
         draft.mkdir()
         (draft / "vectors-00000.npz").write_bytes(vectors)
         (draft / "documents-00000.parquet").write_bytes(b"PAR1")
-        digest = shards.digest(vectors, b"PAR1")
+        digest = drafts.shard_digest(vectors, b"PAR1")
         state = f'{{"key": "", "packed": {packed}, "rows": [70000], "digests": ["{digest}"]}}'
         (draft / "state.json").write_text(state)
         with drafts.Draft(tmp_path / "out", resume=True) as opened:
             assert opened.documents == 70000
+            opened._new_release.mkdir()
             for take in (
-                partial(opened._shards.read, 0),
-                partial(opened._shards.copy, 0, tmp_path / "vectors", tmp_path / "documents"),
+                partial(opened.read_shard, 0),
+                partial(opened._copy_shard, 0, ""),
             ):
                 with pytest.raises(Exception, match=r".") as refused:
                     take()
@@ -216,7 +217,7 @@ def test_a_link_in_place_of_the_draft_is_not_followed(tmp_path):
     precious.mkdir()
     (precious / "thesis.txt").write_text("years of work")
     (tmp_path / ".out.partial").symlink_to(precious)
-    with pytest.raises(SyntfError, match="is a link"):
+    with pytest.raises(SyntfError, match="is a symbolic link"):
         drafts.Draft(tmp_path / "out")
     assert os.listdir(precious) == ["thesis.txt"]
 
@@ -410,7 +411,7 @@ def test_a_run_that_fails_late_leaves_no_text_behind(tmp_path, world, monkeypatc
         tmp_path, world, monkeypatch, capfd, "anonymize", corpus(tmp_path), *PUBLIC, "--out", "r"
     )
     assert code == 70
-    assert "a fault of syntf (KeyError in plan.py, texts)" in error
+    assert "a fault of syntf (KeyError in job.py, texts)" in error
     assert "no release was written" in error
 
 

@@ -106,7 +106,8 @@ def test_counts_are_read_back_by_scipy_and_numpy(tmp_path_factory, seed, rows, w
         shape=(rows, width),
     )
     path = tmp_path_factory.mktemp("npz") / "v.npz"
-    writers.npz(path, counts, (), 0)
+    with path.open("wb") as file:
+        writers.npz(file, counts, (), 0)
     found = load_npz(path)
     assert (found.format, found.dtype, found.shape) == ("csr", np.int32, (rows, width))
     for name in ("data", "indices", "indptr"):
@@ -115,7 +116,8 @@ def test_counts_are_read_back_by_scipy_and_numpy(tmp_path_factory, seed, rows, w
     with np.load(path, allow_pickle=False) as arrays:
         assert set(arrays.files) == {"data", "indices", "indptr", "format", "shape"}
     first = path.read_bytes()
-    writers.npz(path, counts, (), 0)
+    with path.open("wb") as file:
+        writers.npz(file, counts, (), 0)
     assert path.read_bytes() == first
 
 
@@ -123,5 +125,6 @@ def test_slices_of_larger_arrays_are_written_as_they_read(tmp_path):
     data, indices = np.arange(1, 13, dtype=np.int32)[::2], np.arange(12, dtype=np.int32)[::2]
     counts = csr_matrix((data, indices, [0, 6]), shape=(1, 12))
     assert not counts.data.flags.c_contiguous
-    writers.npz(tmp_path / "v.npz", counts, (), 0)
+    with (tmp_path / "v.npz").open("wb") as file:
+        writers.npz(file, counts, (), 0)
     assert load_npz(tmp_path / "v.npz").toarray().tolist() == counts.toarray().tolist()

@@ -16,6 +16,7 @@ from syntf.core.entropy import system
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import Guarantee, Losses, caveats
 from syntf.releases import draft as drafts
+from syntf.releases.readme import readme
 from syntf.releases.shuffle import shuffled
 from syntf.report.portrait import Fate, Portrait
 
@@ -135,13 +136,13 @@ def test_the_readme_says_what_was_lost_and_what_was_kept(tmp_path):
 
 
 def test_the_readme_of_counts_alone_says_so():
-    text = drafts.readme(promise(kept=()), 3, ["document"])
+    text = readme(promise(kept=()), 3, ["document"])
     assert "Nothing but the counts is released here." in text
     assert "Released as they are" not in text
 
 
 def test_the_readme_of_a_seeded_release_says_not_private():
-    text = drafts.readme(promise(seeded=True), 3, ["document"])
+    text = readme(promise(seeded=True), 3, ["document"])
     assert "  * NOT PRIVATE: the draws came from a seeded source" in text
     assert "differentially private.\n" not in text
     assert "NOT covered by a differential-privacy guarantee as it stands" in text
@@ -149,7 +150,7 @@ def test_the_readme_of_a_seeded_release_says_not_private():
 
 @pytest.mark.parametrize("fitted", [["vocabulary"], ["vocabulary", "idf"]])
 def test_the_readme_of_a_fitted_release_names_what_was_fitted(fitted):
-    text = drafts.readme(promise(fitted=fitted), 3, ["document"])
+    text = readme(promise(fitted=fitted), 3, ["document"])
     assert f"  * NOT COVERED: {' and '.join(fitted)} fitted on the texts" in text
     assert "NOT covered by a differential-privacy guarantee as it stands" in text
     assert "NOT PRIVATE" not in text
@@ -164,7 +165,7 @@ def test_the_readme_of_a_fitted_release_names_what_was_fitted(fitted):
     ],
 )
 def test_no_line_of_the_readme_is_long(guarantee):
-    text = drafts.readme(guarantee, 123_456_789, ["document", *guarantee.kept_columns])
+    text = readme(guarantee, 123_456_789, ["document", *guarantee.kept_columns])
     assert max(map(len, text.splitlines())) <= 90
     for column in guarantee.kept_columns:
         assert column in " ".join(text.split())
@@ -269,7 +270,7 @@ def interrupted(*args, **kwargs):
 WRITING = [
     "syntf.releases.archive.write",
     "polars.DataFrame.write_parquet",
-    "syntf.releases.draft.readme",
+    "syntf.releases.folder.readme",
 ]
 
 

@@ -18,7 +18,7 @@ from syntf.inputs import corpus, csv_rows
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.releases import draft as drafts
-from syntf.releases import shuffle
+from syntf.releases import folder, shuffle
 from syntf.releases.shuffle import shuffled
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
@@ -96,7 +96,7 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together
     With two piles, the first is dealt again: for its two shards, in pieces of all or of a few.
     """
     monkeypatch.setattr(shuffle, "PILES", piles)
-    monkeypatch.setattr(shuffle, "TOGETHER", together)
+    monkeypatch.setattr(shuffle, "DEALT_TOGETHER", together)
     places = []
     shards = [(csr_matrix(np.eye(10, 10, dtype=np.int32)), pl.DataFrame({"n": range(a, a + 10)}))
               for a in (0, 10, 20)]  # fmt: skip
@@ -105,7 +105,7 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together
             draft.add(counts, documents)
         for _ in range(200):
             order = []
-            for counts, documents in shuffled(draft._read, 3, tmp_path, entropy.system):
+            for counts, documents in shuffled(draft.read_shard, 3, tmp_path, entropy.system):
                 order += documents["n"].to_list()
                 assert (
                     matrix(counts).toarray().argmax(axis=1) == documents["n"].to_numpy() % 10
@@ -130,7 +130,7 @@ def test_every_format_comes_in_shards(place, small, monkeypatch, format):
 SCRIPT = """
 import os, signal, sys
 from syntf.inputs import corpus
-from syntf.releases import archive, draft, shards
+from syntf.releases import archive, draft, folder
 corpus.BATCH, draft.SHARD = 20, 60
 point = int(sys.argv.pop(1))
 seen = 0
@@ -139,9 +139,9 @@ def kill(*arguments):
     seen += 1
     if seen == point:
         os.kill(os.getpid(), signal.SIGKILL)
-for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (shards, "write_counts"),
-                     (shards, "write_parquet"), (draft, "write_parquet"),
-                     (draft, "readme"), (draft, "appear")):
+for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (draft, "npz"),
+                     (draft, "write_documents"), (folder, "write_documents"),
+                     (folder, "readme"), (draft, "place_folder")):
     original = getattr(module, name)
     def wrapped(*arguments, original=original, **named):
         kill()
@@ -262,7 +262,7 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
     def fail(*arguments):
         raise failure
 
-    monkeypatch.setattr(drafts, "readme", fail)
+    monkeypatch.setattr(folder, "readme", fail)
     assert syntf(monkeypatch) in (2, 130)
     told = capsys.readouterr().err.strip()
     assert told.endswith("no release was written; 230 documents are done: add --resume to go on")
@@ -273,7 +273,7 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
 def test_a_run_may_go_on_in_another_format(place, small, monkeypatch, first, then):
     """What a draft holds of one format is not released as it is in another."""
     with monkeypatch.context() as late:
-        late.setattr(drafts, "readme", lambda *_: 1 / 0)
+        late.setattr(folder, "readme", lambda *_: 1 / 0)
         assert syntf(monkeypatch, "--format", first) == 70
     assert syntf(monkeypatch, "--format", then, "--resume", "--quiet") == 0
     assert syntf(monkeypatch, arguments=["verify", "out"]) == 0

@@ -23,7 +23,8 @@ def written(tmp_path):
     def write(format, first=0):
         suffix, writer = WRITERS[format]
         path = tmp_path / f"vectors{suffix}"
-        writer(path, COUNTS, TERMS, first)
+        with path.open("wb") as file:
+            writer(file, COUNTS, TERMS, first)
         return path
 
     return write
@@ -84,17 +85,20 @@ def test_text_repeats_each_word_in_alphabetical_order(written):
 @pytest.mark.parametrize(("format", "rows"), list(product(WRITERS, [1, 3])))
 def test_every_format_takes_a_release_of_any_size(tmp_path, format, rows):
     suffix, writer = WRITERS[format]
-    writer(tmp_path / f"v{suffix}", COUNTS[:rows], TERMS, 0)
+    with (tmp_path / f"v{suffix}").open("wb") as file:
+        writer(file, COUNTS[:rows], TERMS, 0)
     assert (tmp_path / f"v{suffix}").stat().st_size > 0
 
 
 @pytest.mark.parametrize("format", WRITERS)
 def test_compact_counts_and_pieces_of_any_size_give_the_same_bytes(tmp_path, monkeypatch, format):
     _, writer = WRITERS[format]
-    writer(tmp_path / "whole", COUNTS, TERMS, 7)
+    with (tmp_path / "whole").open("wb") as file:
+        writer(file, COUNTS, TERMS, 7)
     monkeypatch.setattr(writers, "PIECE", 2)
-    monkeypatch.setattr(writers, "LISTED", 2)
-    writer(tmp_path / "parts", compact(COUNTS), TERMS, 7)
+    monkeypatch.setattr(writers, "LISTED_DOCUMENTS", 2)
+    with (tmp_path / "parts").open("wb") as file:
+        writer(file, compact(COUNTS), TERMS, 7)
     if format == "parquet":  # whose groups of rows are these pieces
         whole, parts = (pl.read_parquet(tmp_path / name) for name in ("whole", "parts"))
         assert whole.equals(parts)

@@ -29,6 +29,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy import accounting, bounds
 from syntf.releases import draft
+from syntf.releases import folder as release_folder
 from syntf.report import promise, svg, words
 from syntf.report.contents import Compared, Evaluated, Released, Scenario
 from syntf.report.markup import percent
@@ -467,7 +468,7 @@ def test_a_report_that_flatters_is_caught_with_digests_that_fit(received, toy_ve
     path.write_text(text.replace(">80.00<", ">8.00<"), encoding="utf-8")
     sealed = manifest.read((received / "guarantee.json").read_bytes())
     (received / "guarantee.json").unlink()
-    sealed = replace(sealed, files=draft.digests(received))
+    sealed = replace(sealed, files=release_folder.digests(received))
     (received / "guarantee.json").write_text(sealed.as_json())
     found = verify(received, vectors=lambda: toy_vectors)
     assert failed(found) == ["report.html"]

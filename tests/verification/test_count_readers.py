@@ -40,7 +40,8 @@ def written(tmp_path):
     def write(format, counts, first=0):
         suffix, writer = WRITERS[format]
         path = tmp_path / f"vectors{suffix}"
-        writer(path, counts if isinstance(counts, csr_matrix) else matrix(counts), TERMS, first)
+        with path.open("wb") as file:
+            writer(file, counts if isinstance(counts, csr_matrix) else matrix(counts), TERMS, first)
         return path
 
     return write
@@ -63,7 +64,8 @@ def test_any_rows_of_n_words_pass_in_any_format(tmp_path_factory, format, draws)
     rows = [np.bincount(row, minlength=6).tolist() for row in draws]
     suffix, writer = WRITERS[format]
     path = tmp_path_factory.mktemp("out") / f"vectors{suffix}"
-    writer(path, matrix(rows), TERMS, 0)
+    with path.open("wb") as file:
+        writer(file, matrix(rows), TERMS, 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(count_readers, "ROWS", 4)  # blocks that end within a file
         assert read(path, expected(len(rows), length=9)) == len(rows)

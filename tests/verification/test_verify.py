@@ -24,6 +24,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import CHECKSUM, Guarantee, caveats
 from syntf.releases import draft as drafts
+from syntf.releases import folder as release_folder
 from syntf.releases.readme import readme
 from syntf.releases.writers import WRITERS
 from syntf.report.portrait import portrait
@@ -87,7 +88,7 @@ def forge(folder, *, files=None, **changed):
     """Other fields, with digests of the files as they are and the checksum recomputed."""
     (folder / "guarantee.json").rename(folder.parent / "old.json")
     guarantee = manifest.read((folder.parent / "old.json").read_bytes())
-    named = drafts.digests(folder) if files is None else files
+    named = release_folder.digests(folder) if files is None else files
     guarantee = replace(guarantee, files=named, **changed)
     (folder / "guarantee.json").write_text(guarantee.as_json())
     return guarantee
@@ -309,7 +310,8 @@ def test_counts_of_another_length_are_caught_with_digests_that_fit(make, check, 
     counts = np.zeros((len(TEXTS), 40), dtype=np.int32)
     counts[:, 3] = LENGTH
     counts[2, 5] = 1
-    writer(folder / f"vectors{suffix}", csr_matrix(counts), stated_terms(folder), 0)
+    with (folder / f"vectors{suffix}").open("wb") as file:
+        writer(file, csr_matrix(counts), stated_terms(folder), 0)
     forge(folder)
     assert failed(check(folder)) == ["counts"]
 
@@ -394,7 +396,7 @@ def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
     for format in sorted(WRITERS):
         with drafts.Draft(tmp_path / format) as draft:
             for shard in range(3):
-                numbers = drafts.row_numbers(3 * shard, 3)
+                numbers = release_folder.row_numbers(3 * shard, 3)
                 draft.add(counts, documents.with_columns(numbers))
             draft.finish(terms, replace(guarantee, files={}), seen, format=format)
         report = check(tmp_path / format)

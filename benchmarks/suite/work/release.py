@@ -9,6 +9,7 @@ from suite.work.texts import read_texts
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
+from syntf.releases.folder import row_numbers
 from syntf.report.portrait import portrait
 
 
@@ -22,7 +23,7 @@ def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
             Path(out),
             counts,
             anonymizer.vocabulary.outputs,
-            pl.DataFrame([draft.row_numbers(0, len(texts))]),
+            pl.DataFrame([row_numbers(0, len(texts))]),
             anonymizer.guarantee(),
             portrait(
                 anonymizer.mechanism,

@@ -10,6 +10,7 @@ from rich.markup import escape
 from syntf import __version__
 from syntf.cli import console
 from syntf.core.errors import SyntfError, printable
+from syntf.core.files import replacing
 from syntf.inputs import corpus, paths
 from syntf.pipeline.prepare import reading
 from syntf.pipeline.settings import Settings
@@ -111,10 +112,5 @@ def starts_as_vocabulary(file: Path) -> bool:
 
 def write(out: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        draft.write_bytes(text.encode())
-        draft.replace(out)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with replacing(out) as file:
+        file.write(text.encode())

@@ -8,13 +8,15 @@ with a valid checksum could misstate a loss, so the folder is readable by its ow
 """
 
 import os
-import tempfile
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 from numpy.typing import NDArray
+
+from syntf.core.files import replacing
 
 _CHECK = sha256().digest_size
 _KINDS = ("table", "neighbours", "vectors", "tokens")
@@ -62,13 +64,7 @@ def store(path: Path, *parts: bytes | memoryview) -> None:
     check = sha256()
     for part in parts:
         check.update(part)
-    draft = None
-    try:
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            draft = file.name
+        with replacing(path, private=True) as file:
             file.writelines([check.digest(), *parts])
-        os.replace(draft, path)
-    except OSError:
-        if draft is not None:
-            Path(draft).unlink(missing_ok=True)

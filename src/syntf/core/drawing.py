@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syntf import native
 from syntf.core import parallel
-from syntf.core.counts import Counts, Rows, narrow
+from syntf.core.counts import Counts, Rows, offsets
 
 _compiled = native.load("_drawing")
 
@@ -113,7 +113,7 @@ def _counts(
                 array[used : used + count] = array[first : first + count]
         ends[block.start + 1 : block.stop + 1] += used
         used += count
-    return data[:used], indices[:used], narrow(ends)
+    return data[:used], indices[:used], offsets(ends)
 
 
 def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:

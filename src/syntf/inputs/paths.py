@@ -4,12 +4,13 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Sequence
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
 from syntf.core.errors import SyntfError
+from syntf.core.files import sha256_of
 
 STDIN = "-"
 
@@ -82,8 +83,7 @@ def digest(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, or of the names and SHA-256 of a folder's files."""
     source = Path(path)
     if not source.is_dir():
-        with source.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
+        return sha256_of(source)
     lines = (f"{digest(file)} {shown(file.relative_to(source))}\n" for file in within(source))
     return sha256("".join(lines).encode()).hexdigest()
 

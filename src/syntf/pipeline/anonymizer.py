@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syntf import __version__
 from syntf.core import entropy
-from syntf.core.counts import Counts, matrix, stacked
+from syntf.core.counts import Counts, matrix, stack
 from syntf.core.progress import Advance, Stages, silent
 from syntf.mechanism import build
 from syntf.mechanism.base import Mechanism
@@ -132,7 +132,7 @@ class Anonymizer:
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
             rows += self.draw_in_turn(self.read(batch, stages=stages), stages=stages)
-        return matrix(stacked(rows, len(self.vocabulary.outputs)))
+        return matrix(stack(rows, len(self.vocabulary.outputs)))
 
     def read(
         self,

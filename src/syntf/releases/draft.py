@@ -1,109 +1,105 @@
-"""A release: a folder for the person who receives it, written whole or not at all.
+"""The draft of a release: a folder beside its target that collects shards of drawn documents.
 
-It grows in a draft beside its place: shards of documents, each complete when it appears.
-The last step renames the draft. A run that was killed leaves the draft, from which another
-run can go on; documents of complete shards are never drawn for again.
+A shard is complete once the state file lists it. A run that was killed leaves its draft behind.
+Another run can continue it, and never draws again for a document in a complete shard.
 """
 
-import os
-import re
+import io
+import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from hashlib import file_digest
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import numpy as np
 import polars as pl
 
 from syntf.core import entropy
-from syntf.core.atomic_files import appear, restored, sync
-from syntf.core.counts import Counts
+from syntf.core.counts import Counts, Rows
 from syntf.core.errors import COMPLETE, SyntfError
+from syntf.core.files import place_folder, replacing, restore_folder, sha256_of
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.readme import readme
-from syntf.releases.shards import LOCK, Shard, Shards, Written, write_parquet
-from syntf.releases.shuffle import shuffled
-from syntf.releases.writers import WRITERS
-from syntf.report.contents import Released
-from syntf.report.page import NAME as REPORT
-from syntf.report.page import page
+from syntf.releases import folder as release_folder
+from syntf.releases.folder import WrittenShard, check_target
+from syntf.releases.shuffle import Shard, shuffled
+from syntf.releases.writers import npz, write_documents
 from syntf.report.portrait import Portrait
-from syntf.vocabulary.vocabulary import as_lines
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-NUMBER = "document"
-"""The column that numbers the documents, where no id names them."""
-
 SHARD = 1 << 16
-"""Documents in a file of a release, and the least work that is worth resuming."""
+"""Documents in a shard, and the least number of documents that is worth resuming."""
 
-_PART = re.compile(
-    r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
-)
+_ARRAYS = ("data", "indices", "indptr", "shape")
+_LOCK, _STATE = "lock", "state.json"
 
 
 class Draft:
-    """A release in the making. Use as a context; it vanishes unless finished or worth resuming.
+    """A release in the making, to be used as a context manager.
 
-    folder : where the release will appear.
-    key : tells runs apart that may not continue each other's drafts.
-    resume : go on with the draft of a run that was interrupted.
-    force : replace an earlier release, and start over an earlier draft.
-    as_is : the documents come as they are to be released, numbered and in order, in the format npz:
-        a shard is packed once, and copied.
+    At the end of the context the draft is removed, unless it is unfinished and has enough
+    documents to be worth resuming.
+
+    Parameters
+    ----------
+    target : where the release will appear.
+    key : a hash of everything that the run depends on. Only a run with the same key may resume.
+    resume : continue the draft of an interrupted run.
+    force : replace an earlier release, and discard an earlier draft.
+    packed : write shards in the form that the release will have (npz, not shuffled), so that the
+        last step only copies them.
     """
 
     def __init__(
         self,
-        folder: Path,
+        target: Path,
         *,
         key: str = "",
         resume: bool = False,
         force: bool = False,
-        as_is: bool = False,
+        packed: bool = False,
     ) -> None:
-        check_target(folder, force=force)
-        self.folder = folder
+        check_target(target, force=force)
+        self.target = target
         self._finished = False
         self._held: Shard | None = None
-        self._draft = folder.absolute().with_name(f".{folder.name}.partial")
-        self._final = self._draft.with_name(f"{self._draft.name}-final")
-        if self._draft.is_symlink():
-            raise SyntfError(f"{self._draft} is a link, and is not followed: remove it")
-        self._draft.mkdir(exist_ok=True)
-        self._lock = self._locked()
+        self._key, self._packed = key, packed
+        self._rows: list[int] = []
+        self._digests: list[str] = []
+        self._folder = target.absolute().with_name(f".{target.name}.partial")
+        self._new_release = self._folder.with_name(f"{self._folder.name}-final")
+        if self._folder.is_symlink():
+            raise SyntfError(f"{self._folder} is a symbolic link: remove it and run again")
+        self._folder.mkdir(exist_ok=True)
+        self._lock = self._acquire_lock()
         try:
-            if restored(self._final, folder):
-                check_target(folder, force=force)
-            self._shards = self._begin(key, resume=resume, force=force, packed=as_is)
+            if restore_folder(self._new_release, target):
+                check_target(target, force=force)
+            self._load(resume=resume, force=force)
+            self._remove_incomplete()
         except BaseException:
             self._lock.close()
             raise
 
     @property
     def documents(self) -> int:
-        """Documents in the shards that are complete."""
-        return sum(self._shards.rows) + (self._held[1].height if self._held else 0)
+        """The number of documents in complete shards."""
+        return sum(self._rows) + (self._held[1].height if self._held else 0)
 
     def add(self, counts: Counts, documents: pl.DataFrame) -> None:
-        """One more shard.
-
-        A first one that is too little to go on with waits in memory, for another or for the end.
-        """
+        """Add a shard. A small first shard stays in memory until a second one or the end."""
         if self._held:
-            self._shards.add(*self._held)
+            self._write_shard(*self._held)
             self._held = None
-        if documents.height < SHARD and not self._shards.rows:
+        if documents.height < SHARD and not self._rows:
             self._held = counts, documents
         else:
-            self._shards.add(counts, documents)
+            self._write_shard(counts, documents)
 
     def finish(
         self,
@@ -115,39 +111,50 @@ class Draft:
         numbered: bool = False,
         format: str = "npz",
     ) -> Guarantee:
-        """Assemble the release beside the draft, in a random order if asked to; let it appear.
+        """Write the release from the shards and put it in place.
 
-        The shards stay as they are until then, so this step can be done again from the start.
-        If `numbered`, the first column of the documents counts them, in their new order.
+        The shards stay until then, so a killed run can repeat this step.
+
+        Parameters
+        ----------
+        vocabulary : the output words, in the order of the columns of the counts.
+        guarantee, portrait : the contents of ``guarantee.json`` and of the report.
+        shuffle : a source of random bits, to release the documents in a random order.
+        numbered : number the documents anew in their first column, after shuffling.
+        format : the format of the counts.
+
+        Returns
+        -------
+        The guarantee with the digests of all files.
         """
-        self._final.mkdir()
+        self._new_release.mkdir()
         try:
-            count = 1 if self._held else len(self._shards.rows)
-            parts = [f"-{shard:05}" for shard in range(count)] if count > 1 else [""] * count
-            if self._shards.packed and not self._held and not shuffle and format == "npz":
-                written: Iterable[Written] = (
-                    self._shards.copy(shard, *_names(self._final, part, ".npz"))
-                    for shard, part in enumerate(parts)
-                )
+            count = 1 if self._held else len(self._rows)
+            names = release_folder.shard_names(count)
+            written: Iterable[WrittenShard]
+            if self._packed and not self._held and not shuffle and format == "npz":
+                written = (self._copy_shard(shard, name) for shard, name in enumerate(names))
             else:
-                ordered: Iterable[Shard] = map(self._read, range(count))
+                shards: Iterable[Shard] = map(self.read_shard, range(count))
                 if shuffle:
-                    ordered = shuffled(self._read, count, self._final, shuffle)
-                shards = zip(parts, ordered, strict=True)
-                written = _write(self._final, shards, vocabulary, numbered=numbered, format=format)
-            promise = _assemble(
-                self._final, parts, written, vocabulary, guarantee, portrait, format
+                    shards = shuffled(self.read_shard, count, self._new_release, shuffle)
+                written = release_folder.write_shards(
+                    self._new_release, zip(names, shards, strict=True), vocabulary,
+                    numbered=numbered, format=format,
+                )  # fmt: skip
+            sealed = release_folder.write_all(
+                self._new_release, names, written, vocabulary, guarantee, portrait, format
             )
-            appear(self._final, self.folder)
-        finally:  # whatever interrupts this, and whenever
-            self._finished = not self._final.exists()
-            shutil.rmtree(self._final, ignore_errors=True)
+            place_folder(self._new_release, self.target)
+        finally:  # also when it is interrupted at any point
+            self._finished = not self._new_release.exists()
+            shutil.rmtree(self._new_release, ignore_errors=True)
         self.discard()
-        return promise
+        return sealed
 
     def discard(self) -> None:
         """Remove the draft."""
-        shutil.rmtree(self._draft, ignore_errors=True)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -160,105 +167,128 @@ class Draft:
     ) -> None:
         if error is not None and self._finished:
             error.add_note(COMPLETE)
-        if self._finished or self.documents < SHARD:  # too little to go on with
+        if self._finished or self.documents < SHARD:
             self.discard()
         elif error is not None:
             error.add_note(f"{self.documents:,} documents are done: add --resume to go on")
         self._lock.close()
 
-    def _locked(self) -> IO[bytes]:
-        """Hold the draft: one run at a time writes to it. The system lets go of it at any end."""
-        lock = (self._draft / LOCK).open("wb")
+    def read_shard(self, shard: int) -> Shard:
+        """Read a complete shard, and refuse it if its files changed since they were written."""
+        if self._held:
+            return self._held
+        vectors, documents = self._read_raw(shard)
+        with np.load(io.BytesIO(vectors)) as arrays:
+            data, indices, indptr, shape = (arrays[name] for name in _ARRAYS)
+        counts = Rows(data, indices, indptr, (int(shape[0]), int(shape[1])))
+        return counts, pl.read_parquet(documents)
+
+    def _acquire_lock(self) -> IO[bytes]:
+        """Lock the draft: one run at a time writes to it. The lock ends with the process."""
+        lock = (self._folder / _LOCK).open("wb")
         if fcntl is not None:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 lock.close()
-                raise SyntfError(f"another run is writing to {self.folder}") from None
+                raise SyntfError(f"another run is writing to {self.target}: wait for it") from None
         return lock
 
-    def _begin(self, key: str, *, resume: bool, force: bool, packed: bool) -> Shards:
-        """The shards to go on with, if any; the draft cleared of all else."""
-        left = Shards.left(self._draft, key)
-        if not resume and not force and sum(left.rows) >= SHARD:
+    def _load(self, *, resume: bool, force: bool) -> None:
+        """Take over the complete shards of an earlier run, or refuse to lose or to mix them."""
+        try:
+            state = json.loads((self._folder / _STATE).read_text(encoding="utf-8"))
+            key, packed = str(state["key"]), bool(state["packed"])
+            rows = [int(count) for count in state["rows"]]
+            digests = [str(digest) for digest in state["digests"]]
+            if len(rows) != len(digests) or min(rows, default=1) < 1:
+                return
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return
+        if not resume:
+            if not force and sum(rows) >= SHARD:
+                raise SyntfError(
+                    f"an unfinished run has left {sum(rows):,} documents in {self._folder}: "
+                    "add --resume to go on with them, or --force to start over"
+                )
+            return
+        if key != self._key:
             raise SyntfError(
-                f"an unfinished run has left {sum(left.rows):,} documents in {self._draft}: "
-                "add --resume to go on with them, or --force to start over"
+                f"{self._folder} was begun with another input or other options: use the same ones "
+                "again, or start over with --force in place of --resume"
             )
-        if resume:
-            left.check(key)
-        if not (resume and left.rows):
-            left = Shards(self._draft, key, packed)
-        left.clear()
-        return left
+        if rows:
+            self._packed, self._rows, self._digests = packed, rows, digests
+        for path in self._complete_files():
+            if not path.is_file():
+                raise SyntfError(f"{self._folder} lacks {path.name}: start over with --force")
 
-    def _read(self, shard: int) -> Shard:
-        return self._held or self._shards.read(shard)
+    def _remove_incomplete(self) -> None:
+        """Remove everything but the lock, the state and the files of complete shards."""
+        keep = {*self._complete_files(), self._folder / _LOCK}
+        if self._rows:
+            keep.add(self._folder / _STATE)
+        for path in set(self._folder.iterdir()) - keep:
+            path.unlink()
+
+    def _write_shard(self, counts: Counts, documents: pl.DataFrame) -> None:
+        """Write both files of a shard, then list it in the state: it is complete from then on."""
+        vectors, rows = self._files(len(self._rows))
+        with replacing(vectors, durable=True) as file:
+            if self._packed:
+                npz(file, counts, (), 0)
+            else:
+                arrays = {name: getattr(counts, name) for name in _ARRAYS}
+                np.savez(file, format=np.array(b"csr"), **arrays)
+        with replacing(rows, durable=True) as file:
+            write_documents(file, documents)
+        self._rows.append(documents.height)
+        self._digests.append(_joint_digest(sha256_of(vectors), sha256_of(rows)))
+        state: dict[str, Any] = {
+            "key": self._key, "packed": self._packed, "rows": self._rows, "digests": self._digests,
+        }  # fmt: skip
+        with replacing(self._folder / _STATE, durable=True) as file:
+            file.write(json.dumps(state).encode())
+
+    def _copy_shard(self, shard: int, name: str) -> WrittenShard:
+        """Copy both files of a packed shard into the release."""
+        vectors, documents = self._read_raw(shard)
+        vectors_path, documents_path = release_folder.shard_files(self._new_release, name, ".npz")
+        vectors_path.write_bytes(vectors)
+        documents_path.write_bytes(documents)
+        with np.load(io.BytesIO(vectors)) as arrays:
+            sizes = np.diff(arrays["indptr"])
+        return WrittenShard(sizes, pl.read_parquet(documents).columns)
+
+    def _read_raw(self, shard: int) -> tuple[bytes, bytes]:
+        """Return the bytes of both files of a shard, if they are those that were written."""
+        vectors, rows = self._files(shard)
+        raw = vectors.read_bytes(), rows.read_bytes()
+        if self._digests[shard] != shard_digest(*raw):
+            raise SyntfError(f"{vectors} or {rows.name} is damaged: start over with --force")
+        return raw
+
+    def _complete_files(self) -> list[Path]:
+        return [path for shard in range(len(self._rows)) for path in self._files(shard)]
+
+    def _files(self, shard: int) -> tuple[Path, Path]:
+        return (
+            self._folder / f"vectors-{shard:05}.npz",
+            self._folder / f"documents-{shard:05}.parquet",
+        )
 
 
-def _names(folder: Path, part: str, suffix: str) -> tuple[Path, Path]:
-    """The files of a shard in a release."""
-    return folder / f"vectors{part}{suffix}", folder / f"documents{part}.parquet"
+def shard_digest(vectors: bytes, documents: bytes) -> str:
+    """Return the digest of a shard that the state file holds, from the bytes of its two files."""
+    return _joint_digest(sha256(vectors).hexdigest(), sha256(documents).hexdigest())
 
 
-def _write(
-    final: Path,
-    shards: Iterable[tuple[str, Shard]],
-    vocabulary: Sequence[str],
-    *,
-    numbered: bool,
-    format: str,
-) -> Iterator[Written]:
-    """The files of shards, which have their part in their names."""
-    suffix, write_counts = WRITERS[format]
-    first = 0
-    for part, (counts, documents) in shards:
-        vectors, rows = _names(final, part, suffix)
-        write_counts(vectors, counts, vocabulary, first)
-        if numbered:
-            documents = documents.with_columns(row_numbers(first, documents.height))
-        write_parquet(rows, documents)
-        first += documents.height
-        yield Written(np.diff(counts.indptr), documents.columns)
-
-
-def _assemble(
-    final: Path,
-    parts: Sequence[str],
-    shards: Iterable[Written],
-    vocabulary: Sequence[str],
-    guarantee: Guarantee,
-    portrait: Portrait,
-    format: str,
-) -> Guarantee:
-    """All files of a release: those of the shards, as they are written, then all others."""
-    columns: Sequence[str] = []
-    longest = min(guarantee.length, len(vocabulary))
-    released = Released.of(np.array([], dtype=np.int64), longest)
-    for written in shards:
-        columns = written.columns
-        released += Released.of(written.sizes, longest)
-    every = "-*" if len(parts) > 1 else ""
-    suffix = WRITERS[format][0]
-    (final / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
-    text = readme(
-        guarantee,
-        released.documents,
-        columns,
-        f"vectors{every}{suffix}",
-        f"documents{every}.parquet",
-    )
-    (final / "README.txt").write_bytes(text.encode())
-    (final / REPORT).write_bytes(page(guarantee, portrait, released).encode())
-    promise = replace(guarantee, files=digests(final))
-    (final / "guarantee.json").write_bytes(promise.as_json().encode())
-    for path in [*final.iterdir(), final]:
-        sync(path)
-    return promise
+def _joint_digest(vectors: str, documents: str) -> str:
+    return sha256(bytes.fromhex(vectors + documents)).hexdigest()
 
 
 def write(
-    folder: Path,
+    target: Path,
     counts: Counts,
     vocabulary: Sequence[str],
     documents: pl.DataFrame,
@@ -268,48 +298,11 @@ def write(
     format: str = "npz",
     force: bool = False,
 ) -> None:
-    """A release of documents that are all in memory."""
-    with Draft(folder, force=force) as draft:
+    """Write a release of documents that are all in memory; leave no draft if that fails."""
+    with Draft(target, force=force) as draft:
         try:
             draft.add(counts, documents)
             draft.finish(vocabulary, guarantee, portrait, format=format)
         except BaseException:
             draft.discard()
             raise
-
-
-def check_target(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that cannot or must not be written, before any work is done."""
-    if folder.exists() or folder.is_symlink():
-        if not force:
-            raise SyntfError(f"{folder} exists already: choose another --out, or add --force")
-        if not folder.is_dir() or folder.is_symlink() or not _is_release(folder):
-            raise SyntfError(
-                f"{folder} is not a release of syntf, so --force does not replace it: "
-                "choose another --out"
-            )
-    parent = folder.absolute().parent
-    if not parent.is_dir():
-        raise SyntfError(f"the folder {parent} does not exist: create it first")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise SyntfError(f"the folder {parent} cannot be written to")
-
-
-def _is_release(folder: Path) -> bool:
-    """Whether a folder holds a release and nothing else, or nothing at all."""
-    found = {path.name for path in folder.iterdir()}
-    return not found or ("guarantee.json" in found and all(map(_PART.fullmatch, found)))
-
-
-def digests(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file, by name, sorted: of what is released, so it tells no more."""
-    found = {}
-    for path in sorted(folder.iterdir()):
-        with path.open("rb") as file:
-            found[path.name] = f"sha256:{file_digest(file, 'sha256').hexdigest()}"
-    return found
-
-
-def row_numbers(first: int, count: int) -> pl.Series:
-    """The column that numbers the documents of a release, from `first` on."""
-    return pl.Series(NUMBER, range(first, first + count), dtype=pl.Int64)

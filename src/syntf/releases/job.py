@@ -23,7 +23,7 @@ import polars as pl
 
 from syntf import __version__
 from syntf.core import entropy, parallel
-from syntf.core.counts import Counts, compact, stacked
+from syntf.core.counts import Counts, compact, stack
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, Stages, silent
 from syntf.inputs import corpus as inputs_corpus
@@ -36,6 +36,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
+from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
 from syntf.report.portrait import portrait
 from syntf.text.documents import Documents, joined
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
@@ -164,14 +165,14 @@ def release(
     columns = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in columns:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    if id is None and drafts.NUMBER in columns:
+    if id is None and ROW_NUMBER in columns:
         raise SyntfError(
-            f"the column {drafts.NUMBER!r} of a release holds row numbers: release your own column "
-            f"of that name with --id {drafts.NUMBER}"
+            f"the column {ROW_NUMBER!r} of a release holds row numbers: release your own column "
+            f"of that name with --id {ROW_NUMBER}"
         )
     if resume and insecure_seed is not None:
         raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
-    drafts.check_target(out, force=force)
+    check_target(out, force=force)
 
     # 2. Open the ledger and the input.
     budget = _open_ledger(ledger, author)
@@ -188,8 +189,8 @@ def release(
         guarantee = anonymizer.guarantee(kept_columns=columns, shuffled=shuffle)
         described = [text, id, columns, author, budget and budget.origin]
         key = _run_key(corpus, guarantee, settings, described)
-        as_is = not shuffle and format == "npz"
-        with drafts.Draft(out, key=key, resume=resume, force=force, as_is=as_is) as draft:
+        packed = not shuffle and format == "npz"
+        with drafts.Draft(out, key=key, resume=resume, force=force, packed=packed) as draft:
             rest = _Rest(corpus, draft.documents, columns, id, author)
 
             # 4. Charge the ledger: nothing is drawn for a document that was not charged.
@@ -348,7 +349,7 @@ class _Rest:
         """Return the columns that are released beside the counts; `first` numbers the rows."""
         columns = [frame[name] for name in self.columns]  # select() would expand wildcards
         if self.id is None:
-            columns = [drafts.row_numbers(first, frame.height), *columns]
+            columns = [row_numbers(first, frame.height), *columns]
         return pl.DataFrame(columns)
 
 
@@ -374,7 +375,7 @@ def _draw(
         """Empty the lists before the shard is written, which needs the memory."""
         draw()
         whole = (
-            stacked(counts, len(anonymizer.vocabulary.outputs)),
+            stack(counts, len(anonymizer.vocabulary.outputs)),
             pl.concat(kept, how="vertical_relaxed"),
         )
         counts.clear()

@@ -1,53 +1,65 @@
-"""Documents in a uniform order, with about one shard of them in memory at a time."""
+"""Put documents in a uniformly random order, with about one shard of them in memory at a time."""
 
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from syntf.core import entropy
-from syntf.core.counts import Counts, Rows, stacked, taken
-from syntf.releases.shards import Shard
+from syntf.core.counts import Counts, Rows, stack, take
+
+Shard = tuple[Counts, pl.DataFrame]
+"""The counts of some documents, and the columns released beside them."""
 
 PILES = 64
-"""Files that documents are dealt to at once; for more shards each pile is dealt again."""
+"""Files that documents are dealt to at once. For more shards, each pile is dealt again."""
 
-TOGETHER = 1 << 16
-"""Documents of a pile that are dealt together, at least."""
+DEALT_TOGETHER = 1 << 16
+"""The least number of documents of a pile that are dealt together."""
 
 
 def shuffled(
     read: Callable[[int], Shard], shards: int, scratch: Path, source: entropy.Source
 ) -> Iterator[Shard]:
-    """Every document goes to a random shard; then each shard is put in a random order."""
-    return _dealt(map(read, range(shards)), shards, scratch / "pile", source)
+    """Deal every document to a random shard, then put each shard in a random order.
+
+    Parameters
+    ----------
+    read : returns the shard with a number from 0 on.
+    shards : the number of shards to read, and to make.
+    scratch : a folder for temporary files.
+    source : the random bits.
+    """
+    return _deal(map(read, range(shards)), shards, scratch / "pile", source)
 
 
-def _dealt(
+def _deal(
     pieces: Iterable[Shard], shards: int, pile: Path, source: entropy.Source
 ) -> Iterator[Shard]:
-    """All documents of the pieces as so many shards; `pile` names the files that they pass."""
+    """Yield all documents of the pieces as so many shards; `pile` names the temporary files."""
     if shards < 2:
-        yield from (_in_any_order(*one, source) for one in _together(pieces))
+        for counts, documents in _join(pieces):
+            order = entropy.permutation(source, documents.height)
+            yield take(counts, order), documents[order]
         return
-    share = -(-shards // PILES)  # shards that come of a pile
-    firsts = range(0, shards, share)
+    shards_per_pile = -(-shards // PILES)
+    firsts = range(0, shards, shards_per_pile)
     piles = [pile.with_name(f"{pile.name}-{first}") for first in firsts]
     for counts, documents in pieces:
-        goes = entropy.integers(source, documents.height, 63) % shards // share
-        for place, path in enumerate(piles):
-            chosen = np.flatnonzero(goes == place)
-            _put(path, taken(counts, chosen), documents[chosen])
+        pile_of = entropy.integers(source, documents.height, 63) % shards // shards_per_pile
+        for number, path in enumerate(piles):
+            chosen = np.flatnonzero(pile_of == number)
+            _append(path, take(counts, chosen), documents[chosen])
     for first, path in zip(firsts, piles, strict=True):
-        own = min(share, shards - first)
-        yield from _dealt(_together(_pieces(path), TOGETHER), own, path, source)
+        shards_here = min(shards_per_pile, shards - first)
+        yield from _deal(_join(_read(path), DEALT_TOGETHER), shards_here, path, source)
 
 
-def _put(path: Path, counts: Counts, documents: pl.DataFrame) -> None:
-    """One more piece at the end of a pile."""
+def _append(path: Path, counts: Counts, documents: pl.DataFrame) -> None:
+    """Write a piece to the end of a pile."""
     frame = io.BytesIO()
     documents.write_ipc(frame)
     about = np.array(counts.shape), np.frombuffer(frame.getvalue(), np.uint8)
@@ -56,8 +68,8 @@ def _put(path: Path, counts: Counts, documents: pl.DataFrame) -> None:
             np.save(file, array)
 
 
-def _pieces(path: Path) -> Iterator[Shard]:
-    """The pieces of a pile, which is gone after the last."""
+def _read(path: Path) -> Iterator[Shard]:
+    """Yield the pieces of a pile, and delete it after the last one."""
     with path.open("rb") as file:
         while file.peek(1):
             data, indices, indptr, shape, frame = (np.load(file) for _ in range(5))
@@ -65,23 +77,18 @@ def _pieces(path: Path) -> Iterator[Shard]:
     path.unlink()
 
 
-def _together(pieces: Iterable[Shard], least: float = math.inf) -> Iterator[Shard]:
-    """Pieces joined until they have so many documents, or all of them."""
+def _join(pieces: Iterable[Shard], least: float = math.inf) -> Iterator[Shard]:
+    """Join pieces until they have `least` documents, or join all of them."""
     held: list[Shard] = []
+
+    def joined() -> Shard:
+        counts, documents = zip(*held, strict=True)
+        held.clear()
+        return stack(counts, counts[0].shape[1]), pl.concat(documents, how="vertical_relaxed")
+
     for piece in pieces:
         held.append(piece)
         if sum(documents.height for _, documents in held) >= least:
-            yield _joined(held)
-            held = []
+            yield joined()
     if held:
-        yield _joined(held)
-
-
-def _joined(pieces: Sequence[Shard]) -> Shard:
-    counts, documents = zip(*pieces, strict=True)
-    return stacked(counts, counts[0].shape[1]), pl.concat(documents, how="vertical_relaxed")
-
-
-def _in_any_order(counts: Counts, documents: pl.DataFrame, source: entropy.Source) -> Shard:
-    order = entropy.permutation(source, documents.height)
-    return taken(counts, order), documents[order]
+        yield joined()

@@ -1,13 +1,14 @@
 """Word vectors from a file, kept in the cache as int8 once they have been read."""
 
 import json
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
 from syntf.core import cache_store
+from syntf.core.files import sha256_of
 from syntf.core.progress import Stages, silent
 from syntf.vectors import files
 from syntf.vectors.word_vectors import WordVectors
@@ -23,14 +24,14 @@ def read_cached(path: str | PathLike[str], stages: Stages = silent) -> WordVecto
     changed meanwhile, nothing is kept.
     """
     kind = files.kind(path)  # it may depend on the file's name
-    digest = _digest(path)
-    key = sha256(f"{_VECTORS}\n{kind}\n".encode() + digest).hexdigest()
+    digest = sha256_of(path)
+    key = sha256(f"{_VECTORS}\n{kind}\n".encode() + bytes.fromhex(digest)).hexdigest()
     entry = cache_store.folder() / f"{key}.vectors"
     known = _entry(entry)
     if known is not None:
         return known
     made = WordVectors.read(path, stages)
-    if _digest(path) == digest:
+    if sha256_of(path) == digest:
         about = json.dumps({"words": list(made.words), "notes": made.notes}).encode()
         shape = np.array(made.matrix.shape, dtype="<i8").tobytes()
         cache_store.store(entry, shape, np.ascontiguousarray(made.matrix).data, about)
@@ -51,8 +52,3 @@ def _entry(path: Path) -> WordVectors | None:
         return WordVectors(about["words"], matrix, about["notes"])
     except (ValueError, KeyError, TypeError, RecursionError):  # not by this program
         return None
-
-
-def _digest(path: str | PathLike[str]) -> bytes:
-    with open(path, "rb") as file:
-        return file_digest(file, "sha256").digest()

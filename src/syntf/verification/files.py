@@ -17,7 +17,7 @@ from syntf import __version__
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.draft import NUMBER
+from syntf.releases.folder import ROW_NUMBER as NUMBER
 from syntf.releases.readme import readme
 from syntf.releases.writers import WRITERS
 from syntf.report.contents import Released

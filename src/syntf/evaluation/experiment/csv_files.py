@@ -5,25 +5,22 @@ that begins like a formula gets an apostrophe in front, which spreadsheets take 
 """
 
 import csv
-import os
+import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from syntf.core.files import replacing
 
 _FORMULA = frozenset("=+-@＝＋－＠'\t\n")
 
 
 def write(path: Path, head: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
     """A file of these lines; None is an empty cell."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(map(inert, head))
-            table.writerows(map(inert, line) for line in lines)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(map(inert, head))
+        table.writerows(map(inert, line) for line in lines)
 
 
 def inert(cell: Any) -> Any:

@@ -1,0 +1,141 @@
+"""The folder of a release: the names of its files, how they are written, where it may go."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntf.core.errors import SyntfError
+from syntf.core.files import sha256_of, sync
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases.readme import readme
+from syntf.releases.shuffle import Shard
+from syntf.releases.writers import WRITERS, write_documents
+from syntf.report.contents import Released
+from syntf.report.page import NAME as REPORT
+from syntf.report.page import page
+from syntf.report.portrait import Portrait
+from syntf.vocabulary.vocabulary import as_lines
+
+ROW_NUMBER = "document"
+"""The column that numbers the documents, if no id column identifies them."""
+
+_FILE_NAME = re.compile(
+    r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
+)
+
+
+@dataclass(frozen=True)
+class WrittenShard:
+    """What the report and the README need to know about a shard after it was written.
+
+    sizes : the number of distinct words in each document.
+    columns : the columns released beside the counts.
+    """
+
+    sizes: NDArray[np.int64]
+    columns: Sequence[str]
+
+
+def check_target(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that cannot or must not be written, before any work is done."""
+    if folder.exists() or folder.is_symlink():
+        if not force:
+            raise SyntfError(f"{folder} exists already: choose another --out, or add --force")
+        if not folder.is_dir() or folder.is_symlink() or not _is_release(folder):
+            raise SyntfError(
+                f"{folder} is not a release of syntf, so --force does not replace it: "
+                "choose another --out"
+            )
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise SyntfError(f"the folder {parent} does not exist: create it first")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise SyntfError(f"the folder {parent} cannot be written to")
+
+
+def shard_names(count: int) -> list[str]:
+    """Return what the names of the files of each shard have in common: nothing for a single one."""
+    return [f"-{shard:05}" for shard in range(count)] if count > 1 else [""] * count
+
+
+def shard_files(folder: Path, name: str, suffix: str) -> tuple[Path, Path]:
+    """Return the paths of the counts and of the documents of a shard."""
+    return folder / f"vectors{name}{suffix}", folder / f"documents{name}.parquet"
+
+
+def write_shards(
+    folder: Path,
+    shards: Iterable[tuple[str, Shard]],
+    vocabulary: Sequence[str],
+    *,
+    numbered: bool,
+    format: str,
+) -> Iterator[WrittenShard]:
+    """Write the files of shards, one after the other; number the documents anew if `numbered`."""
+    suffix, write_counts = WRITERS[format]
+    first = 0
+    for name, (counts, documents) in shards:
+        vectors, rows = shard_files(folder, name, suffix)
+        with vectors.open("wb") as file:
+            write_counts(file, counts, vocabulary, first)
+        if numbered:
+            documents = documents.with_columns(row_numbers(first, documents.height))
+        with rows.open("wb") as file:
+            write_documents(file, documents)
+        first += documents.height
+        yield WrittenShard(np.diff(counts.indptr), documents.columns)
+
+
+def write_all(
+    folder: Path,
+    names: Sequence[str],
+    shards: Iterable[WrittenShard],
+    vocabulary: Sequence[str],
+    guarantee: Guarantee,
+    portrait: Portrait,
+    format: str,
+) -> Guarantee:
+    """Write the files of a release: first those of `shards`, lazily, then all others.
+
+    When this returns, everything is on the disk. Returns the guarantee with the digests of all
+    other files.
+    """
+    columns: Sequence[str] = []
+    longest = min(guarantee.length, len(vocabulary))
+    released = Released.of(np.array([], dtype=np.int64), longest)
+    for shard in shards:
+        columns = shard.columns
+        released += Released.of(shard.sizes, longest)
+    pattern = "-*" if len(names) > 1 else ""
+    vectors, rows = shard_files(Path(), pattern, WRITERS[format][0])
+    (folder / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
+    text = readme(guarantee, released.documents, columns, vectors.name, rows.name)
+    (folder / "README.txt").write_bytes(text.encode())
+    (folder / REPORT).write_bytes(page(guarantee, portrait, released).encode())
+    sealed = replace(guarantee, files=digests(folder))
+    (folder / "guarantee.json").write_bytes(sealed.as_json().encode())
+    for path in [*folder.iterdir(), folder]:
+        sync(path)
+    return sealed
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file in a folder, by name, sorted."""
+    return {path.name: f"sha256:{sha256_of(path)}" for path in sorted(folder.iterdir())}
+
+
+def row_numbers(first: int, count: int) -> pl.Series:
+    """Return the column that numbers documents, from `first` on."""
+    return pl.Series(ROW_NUMBER, range(first, first + count), dtype=pl.Int64)
+
+
+def _is_release(folder: Path) -> bool:
+    """Return whether a folder is empty, or holds the files of a release and nothing else."""
+    found = {path.name for path in folder.iterdir()}
+    return not found or ("guarantee.json" in found and all(map(_FILE_NAME.fullmatch, found)))
