@@ -1,13 +1,13 @@
-"""What an analyzer costs and changes, on 20 newsgroups: words a second, and an analyst's F1.
+"""Compare analyzers on 20 newsgroups: words per second, and the F1 of an analyst.
 
     python benchmarks/analyzers.py [--model en_core_web_sm] [--data-home DIR] [--messages N]
 
-Every message becomes its terms that have an embedded word vector, headers, footers and quotes
-stripped. The words of a message are counted the same way for all, as the fast analyzer finds
-them, so that the rates compare: words a second of one core's time, over the first 640 messages,
-read in this process. The wall time is that of all messages, on all cores; loading is not
-counted. The analyst has the plain counts of terms in at least two messages of the training half,
-weighs them by tf-idf and classifies by naive Bayes: nothing here is private.
+Each message, without headers, footers and quotes, becomes its terms that have an embedded word
+vector. Rates are words per second of one core, over the first 640 messages; the words are counted
+as the fast analyzer finds them, so that the rates compare. The wall time is that of all messages on
+all cores, without loading. The analyst gets the true counts of terms that occur in at least two
+messages of the training half, weighs them by tf-idf and classifies with naive Bayes. Nothing here
+is private.
 """
 
 import argparse
@@ -32,31 +32,31 @@ def words(texts: list[str]) -> int:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--model", default="en_core_web_sm")
-    options.add_argument("--data-home")
-    options.add_argument("--messages", type=int, help="only so many of each half")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="en_core_web_sm")
+    parser.add_argument("--data-home")
+    parser.add_argument("--messages", type=int, help="use only the first N messages of each half")
+    options = parser.parse_args()
     halves = {
         half: fetch_20newsgroups(
-            data_home=chosen.data_home, subset=half, remove=("headers", "footers", "quotes")
+            data_home=options.data_home, subset=half, remove=("headers", "footers", "quotes")
         )
         for half in ("train", "test")
     }
-    texts = {half: data.data[: chosen.messages] for half, data in halves.items()}
-    topics = {half: data.target[: chosen.messages] for half, data in halves.items()}
+    texts = {half: data.data[: options.messages] for half, data in halves.items()}
+    topics = {half: data.target[: options.messages] for half, data in halves.items()}
     everything = [*texts["train"], *texts["test"]]
     print(f"{len(everything):,} messages, {words(everything):,} words, {os.cpu_count()} cores")
     sample = everything[:640]
 
     vectors = WordVectors.embedded()
     fast: set[str] = set()
-    for name in ("fast", "spacy:blank:en", f"spacy:{chosen.model}"):
+    for name in ("fast", "spacy:blank:en", f"spacy:{options.model}"):
         analyzer = Anonymizer.build(Settings(analyzer=name, vocabulary=["word"])).analyzer
         term = Remembered(first_known(analyzer, lambda word: vectors.find(word) is not None))
-        term[analyzer.alone("word")]  # loads what is needed
+        term[analyzer.alone("word")]  # load the analyzer
         start = time.process_time()
-        for first in range(0, len(sample), TOGETHER):  # so few that no process is started
+        for first in range(0, len(sample), TOGETHER):  # too few to start worker processes
             for found in analyzer.read(sample[first : first + TOGETHER]):
                 [term[token] for token in found]
         spent = time.process_time() - start
@@ -77,7 +77,7 @@ def main() -> None:
         fast = fast or known
         kept = sum(matrix.sum() for matrix in counts.values())
         print(
-            f"{analyzer.name:36} {words(sample) / spent:9,.0f} words a second, "
+            f"{analyzer.name:36} {words(sample) / spent:9,.0f} words per second, "
             f"{seconds:.1f} s for all   "
             f"{len(known):,} terms ({len(known - fast):,} not of fast), {kept:,} occurrences   "
             f"F1 {f1:.3f}",

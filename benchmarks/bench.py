@@ -1,14 +1,14 @@
-"""The benchmark suite: measures, keeps what it measured, and says what became worse.
+"""Run the benchmark suite, store its results, and report what became slower.
 
     python benchmarks/bench.py run [--data-home DIR] [--vectors GLOVE] [--only PART …]
                                    [--times 1 10 100] [--sizes 5000 25000] [--rounds 5]
     python benchmarks/bench.py compare
     python benchmarks/bench.py page RESULT.json …
 
-`run` leaves every round in build/bench as JSON; a run of all parts is also added to
-benchmarks/history.jsonl and shown in docs/benchmarks.md. `compare` sets the newest run beside
-the one before it, and ends with 1 if something became worse. `page` writes the page again, from
-one record or from several of a few parts each.
+`run` writes every round to build/bench as JSON. A run of all parts is also added to
+benchmarks/history.jsonl and shown in docs/benchmarks.md. `compare` compares the newest run with the
+one before it on the same processor; its exit code is 1 if something became worse. `page` writes the
+page again from one or more of the JSON files.
 """
 
 import argparse
@@ -37,41 +37,48 @@ PARTS = {
 }
 HISTORY = machine.ROOT / "benchmarks" / "history.jsonl"
 PAGE = machine.ROOT / "docs" / "benchmarks.md"
-KEPT = machine.ROOT / "build" / "bench"
+RESULTS = machine.ROOT / "build" / "bench"
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    commands = options.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="measure")
-    run.add_argument("--data-home", default="", help="scikit-learn's, with 20 newsgroups")
-    run.add_argument("--vectors", default="", help="for the paper's setting: glove.6B.100d.txt")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="run the benchmarks")
+    run.add_argument(
+        "--data-home", default="", help="scikit-learn data home that holds 20 newsgroups"
+    )
+    run.add_argument(
+        "--vectors", default="", help="glove.6B.100d.txt, for the setting of the paper"
+    )
     run.add_argument("--times", type=int, nargs="+", default=[1, 10])
-    run.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="of vocabularies")
+    run.add_argument(
+        "--sizes", type=int, nargs="+", default=SIZES, help="sizes of the vocabularies"
+    )
     run.add_argument("--rounds", type=int, default=5)
     run.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
-    commands.add_parser("compare", help="the newest run beside the one before it")
-    again = commands.add_parser("page", help="write the page from records")
-    again.add_argument("records", type=Path, nargs="+")
-    chosen = options.parse_args()
-    if chosen.command == "compare":
+    commands.add_parser("compare", help="compare the newest run with the one before it")
+    page_parser = commands.add_parser("page", help="write the page from JSON files of runs")
+    page_parser.add_argument("records", type=Path, nargs="+")
+    options = parser.parse_args()
+    if options.command == "compare":
         return compare()
-    if chosen.command == "page":
-        show(merged([Record.read(path) for path in chosen.records]))
+    if options.command == "page":
+        show(merged([Record.read(path) for path in options.records]))
         return 0
     try:
-        record = measured(chosen)
-    except Unavailable as error:  # without the texts there is nothing to measure
+        record = run_parts(options)
+    except Unavailable as error:  # 20 newsgroups are missing
         print(f"bench.py: {error}", file=sys.stderr)
         return 1
-    if set(chosen.only) == set(PARTS):
+    if set(options.only) == set(PARTS):
         history.append(HISTORY, record.run)
         show(record)
     print(figures_table(record.figures))
     return 0
 
 
-def measured(chosen: argparse.Namespace) -> Record:
+def run_parts(options: argparse.Namespace) -> Record:
+    """Measure the chosen parts, and store the results after each part."""
     about = machine.about()
     start = time.monotonic()
 
@@ -80,23 +87,24 @@ def measured(chosen: argparse.Namespace) -> Record:
 
     sections = []
     with tempfile.TemporaryDirectory(prefix="syntf-bench-") as folder:
-        KEPT.mkdir(parents=True, exist_ok=True)
+        RESULTS.mkdir(parents=True, exist_ok=True)
         place = Place(
-            Path(folder), KEPT, say, chosen.data_home, chosen.vectors,
-            tuple(chosen.times), chosen.rounds, tuple(chosen.sizes),
+            Path(folder), RESULTS, say, options.data_home, options.vectors,
+            tuple(options.times), options.rounds, tuple(options.sizes),
         )  # fmt: skip
-        for name in (name for name in PARTS if name in chosen.only):
-            part, found = PARTS[name], Results()
+        for name in (name for name in PARTS if name in options.only):
+            part, results = PARTS[name], Results()
             for rows in part.groups(place):
-                found |= measure(rows, say)
-            made = Section(name, part.TITLE, part.NOTE, list(found.values()), part.figures(found))
-            sections.append(made)
-            say(f"kept in {Record(about, sections).write(KEPT)}")  # whatever comes after
+                results |= measure(rows, say)
+            rows = list(results.values())
+            figures = part.figures(results)
+            sections.append(Section(name, part.TITLE, part.NOTE, rows, figures))
+            say(f"written to {Record(about, sections).write(RESULTS)}")
     return Record(about, sections)
 
 
 def show(record: Record) -> None:
-    """Write the page, with notes as they are worded now; numbers are those of the record."""
+    """Write the page with the current notes and the numbers of the record."""
     sections = [
         replace(section, title=PARTS[section.name].TITLE, note=PARTS[section.name].NOTE)
         for section in sorted(record.sections, key=lambda section: list(PARTS).index(section.name))
@@ -106,19 +114,20 @@ def show(record: Record) -> None:
 
 
 def compare() -> int:
+    """Print how each figure changed since the run before; return 1 if one became worse."""
     pair = history.newest(history.read(HISTORY))
     if pair is None:
-        print("there are no two runs on the same processor to compare")
+        print("the history has no two runs on the same processor")
         return 0
     before, after = pair
-    found = history.changes(before, after)
+    changes = history.changes(before, after)
     print(f"{before.date} {before.commit} → {after.date} {after.commit}\n")
-    for change in found:
+    for change in changes:
         print(
             f"{change.verdict:6}  {change.percent:+6.1f} %  "
             f"{change.before:>10g} → {change.after:<10g}  {change.key}"
         )
-    return int(any(change.verdict == "worse" for change in found))
+    return int(any(change.verdict == "worse" for change in changes))
 
 
 def figures_table(figures: list[Figure]) -> str:

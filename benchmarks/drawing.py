@@ -1,9 +1,9 @@
-"""From documents that were read to a release on the disk: what drawing and writing cost.
+"""Measure drawing and writing: from documents in memory to a release on disk.
 
     python benchmarks/drawing.py [--data-home DIR]
 
-All of 20 newsgroups from scikit-learn's `fetch_20newsgroups`, default settings. Seconds of a
-processor, the median of interleaved rounds and their range, on one thread.
+Uses all of 20 newsgroups and the default settings, on one thread. Prints processor seconds: the
+median and the range of interleaved rounds.
 """
 
 import argparse
@@ -35,20 +35,22 @@ def processor(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def changed(module: ModuleType, work: Callable[[], object], **means: object) -> Callable[[], None]:
-    """The work, done with other means of a module."""
+def changed(
+    module: ModuleType, work: Callable[[], object], **replacements: object
+) -> Callable[[], None]:
+    """Return the work, done with some attributes of a module replaced."""
 
-    def done() -> None:
-        with patch.multiple(module, **means):
+    def run() -> None:
+        with patch.multiple(module, **replacements):
             work()
 
-    return done
+    return run
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data-home")
-    texts = fetch_20newsgroups(data_home=options.parse_args().data_home, subset="all").data
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-home")
+    texts = fetch_20newsgroups(data_home=parser.parse_args().data_home, subset="all").data
     with parallel.at_most(1):
         compare(texts)
 
@@ -58,7 +60,7 @@ def compare(texts: Sequence[str]) -> None:
     documents = anonymizer.read(texts)
     counts: csr_matrix = anonymizer.draw(documents)
     length = anonymizer.settings.length
-    seen = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
+    page_portrait = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
     numbers = row_numbers(0, len(texts)).to_frame()
     promise, words = anonymizer.guarantee(), anonymizer.vocabulary.outputs
     with tempfile.TemporaryDirectory() as name:
@@ -69,7 +71,7 @@ def compare(texts: Sequence[str]) -> None:
             anonymizer.draw(documents)
 
         def write() -> None:
-            draft.write(folder, counts, words, numbers, promise, seen, force=True)
+            draft.write(folder, counts, words, numbers, promise, page_portrait, force=True)
 
         def pack() -> None:
             with path.open("wb") as file:

@@ -1,11 +1,10 @@
-"""Time, memory and size of a ledger against the number of documents.
+"""Measure time, memory and file size of a ledger for different numbers of documents.
 
     python benchmarks/ledger.py [--documents 10000 100000 1000000] [--folder DIR]
 
-Charges as many documents, by a hundredth as many authors, three times to one ledger, each time
-in a process of its own, then verifies it; prints each process's time on the clock and on the
-processor, and its peak memory.
-DIR should be on the kind of disk that the ledger will be on.
+Charges the documents, with one author for every hundred, three times to one ledger, and then
+verifies it. Each step runs in its own process. Prints the wall time, the processor time and the
+peak memory of each process. DIR should be on the kind of disk that the ledger will use.
 """
 
 import argparse
@@ -36,23 +35,23 @@ print(time.perf_counter() - start, time.process_time() - busy, base / 1024,
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--documents", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    options.add_argument("--folder", type=Path)
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--documents", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
     print(f"{'documents':>10} {'what':>7} {'time':>8} {'processor':>10} "
           f"{'peak memory':>12} {'before it':>10} {'file':>8}")  # fmt: skip
-    for documents in chosen.documents:
-        with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+    for documents in options.documents:
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             path = Path(folder, "texts.ledger")
             Ledger.create(path, budget=1e4, author_budget=1e6)
             for what in ("run 1", "run 2", "run 3", "verify"):
                 count = 0 if what == "verify" else documents
-                done = subprocess.run(
+                result = subprocess.run(
                     [sys.executable, "-c", RUN, str(path), str(count)],
                     capture_output=True, text=True, check=True,
                 )  # fmt: skip
-                seconds, busy, base, peak = map(float, done.stdout.split())
+                seconds, busy, base, peak = map(float, result.stdout.split())
                 size = path.stat().st_size / 1e6
                 print(f"{documents:>10,} {what:>7} {seconds:>6.1f} s {busy:>8.1f} s "
                       f"{peak:>9,.0f} MB {base:>7,.0f} MB {size:>5,.0f} MB")  # fmt: skip

@@ -1,9 +1,9 @@
-"""Peak memory and time of `syntf anonymize` against the number of documents.
+"""Measure peak memory and time of `syntf anonymize` for different numbers of documents.
 
     python benchmarks/memory.py [--data-home DIR] [--times 1 10 50] [--plot docs/memory.svg]
 
-Writes 20 newsgroups as a CSV file, as many times over as said, anonymises each with the
-defaults in a process of its own, and prints that process's peak memory.
+Writes 20 newsgroups, repeated --times times, to a CSV file, anonymises it with the default settings
+in its own process, and prints the peak memory of that process.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from sklearn.datasets import fetch_20newsgroups
 
-# Not ru_maxrss, which begins with what the process that started this one had.
+# ru_maxrss would include the memory of the parent process.
 RUN = """
 import re, sys
 from syntf.cli.app import main
@@ -30,17 +30,17 @@ finally:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data-home")
-    options.add_argument("--times", type=int, nargs="+", default=[1, 10, 50])
-    options.add_argument("--plot", type=Path)
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-home")
+    parser.add_argument("--times", type=int, nargs="+", default=[1, 10, 50])
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
     texts = fetch_20newsgroups(
-        data_home=chosen.data_home, subset="all", remove=("headers", "footers", "quotes")
+        data_home=options.data_home, subset="all", remove=("headers", "footers", "quotes")
     ).data
     print(f"{'documents':>10} {'input':>9} {'peak memory':>12} {'time':>8} {'files':>6}")
     points = []
-    for times in chosen.times:
+    for times in options.times:
         with tempfile.TemporaryDirectory() as folder:
             source, out = Path(folder, "texts.csv"), Path(folder, "out")
             with source.open("w", encoding="utf-8", newline="") as file:
@@ -49,19 +49,19 @@ def main() -> None:
                 for _ in range(times):
                     rows.writerows([text.replace("\0", "")] for text in texts)
             start = time.perf_counter()
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "-c", RUN, "anonymize", str(source), "--quiet", "--out", str(out)],
                 capture_output=True, text=True, check=True,
             )  # fmt: skip
             seconds = time.perf_counter() - start
-            peak = int(done.stderr.split()[-1]) / 1024
+            peak = int(result.stderr.split()[-1]) / 1024
             files = len(list(out.glob("vectors*")))
             size = source.stat().st_size / 1e6
         documents = times * len(texts)
         points.append((documents, peak))
         print(f"{documents:>10,} {size:>6,.0f} MB {peak:>9,.0f} MB {seconds:>6,.0f} s {files:>6}")
-    if chosen.plot:
-        draw(points, chosen.plot)
+    if options.plot:
+        draw(points, options.plot)
 
 
 def draw(points: list[tuple[int, float]], path: Path) -> None:

@@ -1,10 +1,10 @@
-"""Both mechanisms on the embedded words: what they cost to prepare, to keep and to draw from.
+"""Compare both mechanisms on the embedded words: time to prepare, memory, and speed of drawing.
 
     python benchmarks/neighbourhood.py [--draws N]
 
-100,000 inputs, 10,000 outputs, s = 0.3. The Exponential mechanism at ε = 20, the neighbourhood
-mechanism at the same ε for k = 1 and 3, so at a loss of 10. Words are drawn for by rank, as
-Zipf's law has them; seconds are those of all cores together (CPU time).
+100,000 input words, 10,000 output words, s = 0.3. The Exponential mechanism has ε = 20. The
+neighbourhood mechanism has the same ε for k = 1 and k = 3, which is a loss of 10. The words to draw
+for follow Zipf's law. Seconds are CPU time of all cores.
 """
 
 import argparse
@@ -26,10 +26,10 @@ EPSILON = 20.0
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--draws", type=int, default=2_000_000)
-    chosen = options.parse_args()
-    compare(chosen.draws)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=2_000_000)
+    options = parser.parse_args()
+    compare(options.draws)
 
 
 def compare(draws: int) -> None:
@@ -45,7 +45,7 @@ def compare(draws: int) -> None:
     inputs, outputs = rating.shape
     rows = (inputs ** np.linspace(0, 1, draws, endpoint=False)).astype(np.intp) - 1
     print(f"{inputs:,} inputs, {outputs:,} outputs; {draws:,} draws of {len(set(rows)):,} words")
-    print("mechanism                loss  prepared in   keeps    words a second and core")
+    print("mechanism                loss  prepared in   memory   words per second and core")
 
     def neighbourhood(count: int) -> Mechanism:
         return NeighbourhoodMechanism(nearest(rating, count), outputs=outputs, epsilon=EPSILON)

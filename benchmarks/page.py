@@ -1,11 +1,11 @@
-"""How soon the page of `syntf serve` shows what a moved dial does, in a real browser.
+"""Measure how fast the page of `syntf serve` reacts when a slider is moved, in a real browser.
 
     python benchmarks/page.py [--characters 3000] [--moves 20]
 
-Starts a service of its own on loopback and opens its page in Chromium (Playwright; SYNTF_CHROMIUM
-names another than the one on the path). Beside the sample text stands one of as many characters.
-Each move of the loss is timed from the event to the frame that shows the new draws, and beside it
-what of that the service took.
+Starts a service on loopback and opens its page in Chromium with Playwright (SYNTF_CHROMIUM names
+another program than `chromium`). The second text of the page has --characters characters. Each move
+of the loss is timed from the event to the frame that shows the new draws. The second line is the
+part of that time that the service took.
 """
 
 import argparse
@@ -33,11 +33,11 @@ MOVE = """async (loss) => {
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--characters", type=int, default=3000)
-    options.add_argument("--moves", type=int, default=20)
-    chosen = options.parse_args()
-    text = " ".join(texts())[: chosen.characters]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--characters", type=int, default=3000)
+    parser.add_argument("--moves", type=int, default=20)
+    options = parser.parse_args()
+    text = " ".join(texts())[: options.characters]
     chromium = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
     with service([]) as url, sync_playwright() as running:
         browser = running.chromium.launch(
@@ -50,9 +50,9 @@ def main() -> None:
         page.wait_for_selector("main[aria-busy=false]")
         for warm in (5, 6):
             page.evaluate(MOVE, warm)
-        moves = [page.evaluate(MOVE, 2 + move / 4) for move in range(chosen.moves)]
+        moves = [page.evaluate(MOVE, 2 + move / 4) for move in range(options.moves)]
         browser.close()
-    print(f"{chosen.moves} moves, {chosen.characters:,} characters beside the sample text:")
+    print(f"{options.moves} moves, {options.characters:,} characters beside the sample text:")
     for name, times in zip(
         ("shown", "of that, the service"), zip(*moves, strict=True), strict=True
     ):

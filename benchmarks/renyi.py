@@ -1,10 +1,10 @@
-"""All pairs of rows compared: seconds an order, and the divergence, on the CPU and on a GPU.
+"""Measure the Rényi divergence over all pairs of rows, on the CPU and on a GPU.
 
     python benchmarks/renyi.py [--sizes 400,4000,30000] [--cpu-most 4000] [--device cuda]
 
-Synthetic words with random vectors, as many inputs as outputs, ε = 12. By NumPy up to `--cpu-most`
-words, and by PyTorch on `--device` where it finds one. The last column is the divergence at each
-order: both devices must agree in all digits shown.
+Uses synthetic words with random vectors, as many input words as output words, and ε = 12. NumPy is
+used up to `--cpu-most` words, PyTorch on `--device` if there is one. The last column is the
+divergence at each order: both must agree in all digits shown.
 """
 
 import argparse
@@ -24,23 +24,23 @@ ORDERS = (0.0625, 0.5, 4.0)
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--sizes", default=SIZES)
-    options.add_argument("--cpu-most", type=int, default=4000)
-    options.add_argument("--device", default="cuda")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", default=SIZES)
+    parser.add_argument("--cpu-most", type=int, default=4000)
+    parser.add_argument("--device", default="cuda")
+    options = parser.parse_args()
     try:
-        renyi.engine(chosen.device)
-        devices: list[str | None] = [None, chosen.device]
+        renyi.engine(options.device)
+        devices: list[str | None] = [None, options.device]
     except SyntfError as error:
         print(f"{error}: NumPy only")
         devices = [None]
     alphas = ", ".join(f"{1 + a:g}" for a in ORDERS)
     print(f"words   by        rows in  an order  divergence at α = {alphas}")
-    for size in map(int, chosen.sizes.split(",")):
-        mechanism = made(size)
+    for size in map(int, options.sizes.split(",")):
+        mechanism = mechanism_of(size)
         for device in devices:
-            if device is not None or size <= chosen.cpu_most:
+            if device is not None or size <= options.cpu_most:
                 start = time.perf_counter()
                 divergence = renyi.all_pairs(mechanism, device)
                 rows = time.perf_counter() - start
@@ -53,14 +53,14 @@ def main() -> None:
 
 
 def timed(divergence: renyi.Divergence) -> Iterator[tuple[float, float]]:
-    """The divergence at each order, and the seconds it took."""
+    """Yield the divergence at each order and the seconds it took."""
     for a in ORDERS:
         start = time.perf_counter()
         yield divergence(a), time.perf_counter() - start
 
 
-def made(size: int) -> ExponentialMechanism:
-    """A mechanism over words that are alike at random."""
+def mechanism_of(size: int) -> ExponentialMechanism:
+    """Return a mechanism over words with random vectors."""
     words = [f"w{i}" for i in range(size)]
     raw = np.frombuffer(shake_256(b"vectors").digest(size * 200), dtype=np.uint8)
     table = (raw.reshape(size, 50, 4).mean(axis=2) - 127.5).round().clip(-127, 127).astype(np.int8)

@@ -1,11 +1,11 @@
-"""Hold a rate of requests against `syntf serve`: percentiles, errors, memory.
+"""Send requests to `syntf serve` at a fixed rate: response times, errors, memory.
 
     python benchmarks/serve.py                    # 200 a second for a minute
     python benchmarks/serve.py --rate 50 --seconds 10
 
-Starts a service of its own on loopback, or uses one that runs there (--url). Requests begin when
-they are due, whether earlier ones were answered or not, and a request that had to wait for that is
-timed from when it was due. Exit code 1 if any failed, if the rate was not held, or if memory grew.
+Starts a service on loopback, or uses one that runs there (--url). A request starts when it is due,
+even if earlier ones are not answered yet, and its time counts from that moment. The exit code is 1
+if a request failed, if the rate was not reached, or if memory grew.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from importlib.resources import files
 from urllib.parse import urlsplit
 
 GROWTH = 24.0
-"""Megabytes that may come and go: buffers of requests under way, not what is left of them."""
+"""Megabytes by which memory may vary because of buffers of current requests."""
 
 
 @dataclass
-class Found:
-    """What came of all requests."""
+class Outcome:
+    """Times, errors and memory of all requests."""
 
     seconds: list[float] = field(default_factory=list)
     errors: dict[str, int] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Found:
 
 
 class Connections:
-    """Connections that are kept open and used again, as many as are needed at once.
+    """A pool of connections that are kept open and used again.
 
-    The service closes those that were idle for five seconds; these are not used after two.
+    The service closes connections that were idle for five seconds. This pool closes them after two.
     """
 
     def __init__(self, host: str, port: int) -> None:
@@ -76,13 +76,13 @@ class Connections:
 
 
 def texts() -> list[str]:
-    """The bundled example corpus."""
+    """Return the texts of the example corpus."""
     content = files("syntf").joinpath("data", "example.csv").read_text(encoding="utf-8")
     return [row["text"] for row in csv.DictReader(io.StringIO(content))]
 
 
 def posts(host: str) -> list[bytes]:
-    """A request for each text, ready to be sent."""
+    """Return the bytes of a request for each text."""
     made = []
     for text in texts():
         body = json.dumps({"text": text}).encode()
@@ -94,9 +94,9 @@ def posts(host: str) -> list[bytes]:
     return made
 
 
-async def hold(host: str, port: int, rate: float, seconds: float) -> Found:
-    """`rate` requests a second, evenly, for so many `seconds`."""
-    found, connections, ready = Found(), Connections(host, port), posts(host)
+async def hold(host: str, port: int, rate: float, seconds: float) -> Outcome:
+    """Send `rate` requests per second, evenly, for `seconds` seconds."""
+    found, connections, ready = Outcome(), Connections(host, port), posts(host)
     loop, running = asyncio.get_running_loop(), set()
     began = loop.time()
 
@@ -134,7 +134,7 @@ async def hold(host: str, port: int, rate: float, seconds: float) -> Found:
 
 @contextmanager
 def service(options: list[str]) -> Iterator[str]:
-    """A service in a process of its own, and its address."""
+    """Start a service in its own process and yield its address."""
     command = [sys.executable, "-m", "syntf", "serve", "--port", "0", "--rate", "1e6", "--quiet"]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -145,8 +145,8 @@ def service(options: list[str]) -> Iterator[str]:
             process.terminate()
 
 
-def report(found: Found, rate: float, seconds: float, took: float) -> bool:
-    """Print what was found; whether all is well."""
+def report(found: Outcome, rate: float, seconds: float, took: float) -> bool:
+    """Print the outcome; return whether it meets the limits."""
     times = sorted(found.seconds)
     wanted = round(rate * seconds)
     held = len(times) / took
@@ -157,9 +157,9 @@ def report(found: Found, rate: float, seconds: float, took: float) -> bool:
             print(f"  {name:>7}  {1000 * times[int(share * (len(times) - 1))]:8.1f} ms")
         print(f"  {'slowest':>7}  {1000 * times[-1]:8.1f} ms")
     print(f"errors: {found.errors or 'none'}")
-    settled = found.memory[len(found.memory) // 6 :]  # after the first connections and threads
-    half = len(settled) // 2
-    first, last = max(settled[: half + 1]), max(settled[half:])
+    steady = found.memory[len(found.memory) // 6 :]  # after the first connections and threads
+    half = len(steady) // 2
+    first, last = max(steady[: half + 1]), max(steady[half:])
     print(f"memory: {first:.0f} MB at most in the first half, {last:.0f} MB in the second")
     return not found.errors and held > 0.95 * rate and last - first < GROWTH
 
@@ -168,25 +168,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rate", type=float, default=200)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--url", help="a service on loopback that runs already")
-    parser.add_argument("options", nargs="*", help="of syntf serve, after --")
-    chosen = parser.parse_args()
-    if chosen.url and urlsplit(chosen.url).hostname not in ("127.0.0.1", "localhost", "::1"):
-        parser.error("only a service on loopback is put under load")
+    parser.add_argument("--url", help="address of a service that runs on loopback")
+    parser.add_argument("options", nargs="*", help="options of syntf serve, after --")
+    options = parser.parse_args()
+    if options.url and urlsplit(options.url).hostname not in ("127.0.0.1", "localhost", "::1"):
+        parser.error("--url must name a service on loopback")
 
     def run(url: str) -> bool:
         place = urlsplit(url)
         began = time.perf_counter()
-        load = hold(place.hostname or "", place.port or 80, chosen.rate, chosen.seconds)
+        load = hold(place.hostname or "", place.port or 80, options.rate, options.seconds)
         found = asyncio.run(load)
-        return report(found, chosen.rate, chosen.seconds, time.perf_counter() - began)
+        return report(found, options.rate, options.seconds, time.perf_counter() - began)
 
-    if chosen.url:
-        well = run(chosen.url)
+    if options.url:
+        passed = run(options.url)
     else:
-        with service(chosen.options) as url:
-            well = run(url)
-    sys.exit(not well)
+        with service(options.options) as url:
+            passed = run(url)
+    sys.exit(not passed)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""Two workers of a Spark cluster against one, and what a corpus of any size would cost.
+"""Compare two Spark workers with one, and estimate the cost of a large corpus.
 
     python benchmarks/spark.py news.parquet                      # 50 copies, 3 rounds
     python benchmarks/spark.py news.parquet --times 5 --rounds 2 --json build/spark.json
     python benchmarks/spark.py --model build/spark.json          # the tables of docs/scale.md
 
-Starts a cluster of its own on loopback, each worker pinned to a core, and writes the release of
-the same Parquet files with one worker and with two, in turn. Timed is all that `write` does, from
-the first task to guarantee.json; small runs before it start the executors. Costs are counted in
-processor time of all that the workers run, which holds on a busy machine too; the ratio needs a
-quiet one, with a core for each worker to itself. Exit code 1 if two workers are not --least times
-as fast as one.
+Starts a cluster on loopback, with each worker pinned to a core, and writes a release of the same
+Parquet files with one worker and with two, in turn. The time is that of `write`, from the first
+task to guarantee.json; small runs before it start the executors. Costs are processor time of all
+processes of the workers, which is reliable on a busy machine too. The ratio needs a quiet machine
+with a core for each worker. The exit code is 1 if two workers are not --least times as fast as one.
 """
 
 import argparse
@@ -26,12 +25,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-PRICED = 1_000_000_000
-"""Documents of the worked example."""
+PRICED_DOCUMENTS = 1_000_000_000
+"""Number of documents in the estimate."""
 
 
 def copies(source: Path, folder: Path, times: int) -> Path:
-    """As many files of the same rows as asked for."""
+    """Copy a file several times into a new folder; return the folder."""
     folder.mkdir()
     for number in range(times):
         shutil.copy(source, folder / f"part-{number:05}.parquet")
@@ -43,7 +42,7 @@ def size(folder: Path) -> int:
 
 
 def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
-    """One release by so many workers, each with one core: seconds, documents, bytes."""
+    """Write one release with a number of workers; return seconds, documents and bytes."""
     from pyspark.sql import SparkSession
 
     from syntf.spark import anonymize
@@ -108,14 +107,14 @@ def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
 
 
 def ratios(result: dict[str, Any]) -> list[float]:
-    """How much faster two workers were than one, in each round."""
+    """Return for each round how many times faster two workers were than one."""
     seconds = {(run["round"], run["workers"]): run["seconds"] for run in result["runs"]}
     rounds = sorted({turn for turn, _ in seconds})
     return [seconds[turn, 1] / seconds[turn, 2] for turn in rounds]
 
 
 def model(result: dict[str, Any]) -> str:
-    """The cost of any corpus, in tables: measured, and what follows for a billion documents."""
+    """Return tables of the measured costs and of the estimate for a billion documents."""
     runs = result["runs"]
     each = statistics.median(
         (run["core_seconds"] - run["small_core_seconds"])
@@ -129,7 +128,7 @@ def model(result: dict[str, Any]) -> str:
     read = result["file_bytes"] / result["documents"]
     wrote = runs[-1]["bytes_out"] / runs[-1]["documents"]
     hour = 3600 / each
-    hours = PRICED / hour
+    hours = PRICED_DOCUMENTS / hour
     faster = ratios(result)
     lines = [
         "| measured | |", "|---|---|",
@@ -142,11 +141,11 @@ def model(result: dict[str, Any]) -> str:
         f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
         f"| two workers against one, {len(faster)} × {runs[-1]['documents']:,} documents | "
         f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
-        "", f"| {PRICED:,} documents | |", "|---|---|",
+        "", f"| {PRICED_DOCUMENTS:,} documents | |", "|---|---|",
         f"| core-hours | {hours:,.0f} |",
         *(f"| hours on {cores} cores | {hours / cores:,.2f} |" for cores in (4, 16, 64)),
-        f"| read | {PRICED * read / 1e12:,.2f} TB |",
-        f"| written | {PRICED * wrote / 1e12:,.2f} TB |",
+        f"| read | {PRICED_DOCUMENTS * read / 1e12:,.2f} TB |",
+        f"| written | {PRICED_DOCUMENTS * wrote / 1e12:,.2f} TB |",
         f"| money | {hours:,.0f} × the price of a core-hour |",
     ]  # fmt: skip
     return "\n".join(lines)
@@ -155,22 +154,22 @@ def model(result: dict[str, Any]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("source", type=Path, nargs="?", help="Parquet with text and topic")
-    parser.add_argument("--times", type=int, default=50, help="copies of it")
+    parser.add_argument("--times", type=int, default=50, help="number of copies of the file")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--least", type=float, default=1.6)
-    parser.add_argument("--json", type=Path, help="where the figures go")
-    parser.add_argument("--model", type=Path, help="print the tables of earlier figures")
-    given = parser.parse_args()
-    if given.model:
-        print(model(json.loads(given.model.read_text())))
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
+    options = parser.parse_args()
+    if options.model:
+        print(model(json.loads(options.model.read_text())))
         return 0
-    if given.source is None or given.times < 2:
-        parser.error("give a file, and at least two copies of it")
-    result = measure(given.source, given.times, given.rounds)
-    if given.json:
-        given.json.write_text(json.dumps(result, indent=1) + "\n")
+    if options.source is None or options.times < 2:
+        parser.error("name a file, and use --times 2 or more")
+    result = measure(options.source, options.times, options.rounds)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
     print(model(result))
-    return int(statistics.median(ratios(result)) < given.least)
+    return int(statistics.median(ratios(result)) < options.least)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What synsets do to a vocabulary: its size and tight loss, with and without.
+"""Measure the size and the tight loss of vocabularies with and without synonyms of WordNet.
 
     python benchmarks/synsets.py [--data-home DIR]
 
-The embedded default, the vocabulary fitted on the example corpus, and the one fitted on the
-training half of 20 newsgroups, which come from scikit-learn's `fetch_20newsgroups`, downloaded
-where they are not in DIR yet. Embedded vectors, s = 0.3, ε = 47.5; WordNet must be installed
-(`SYNTF_WORDNET` chooses between copies). Seconds are those of a first run, nothing cached.
+Uses three vocabularies: the default, one fitted on the example corpus, and one fitted on the
+training half of 20 newsgroups, which scikit-learn downloads unless DIR holds them. Embedded
+vectors, s = 0.3, ε = 47.5. WordNet must be installed (`SYNTF_WORDNET` names its folder). Seconds
+are for a first run, with an empty cache.
 """
 
 import argparse
@@ -26,19 +26,19 @@ from syntf.vocabulary import wordnet
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data-home")
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-home")
+    options = parser.parse_args()
     example = pl.read_csv(io.BytesIO(files("syntf").joinpath("data", "example.csv").read_bytes()))
     newsgroups = fetch_20newsgroups(
-        data_home=chosen.data_home, subset="train", remove=("headers", "footers", "quotes")
+        data_home=options.data_home, subset="train", remove=("headers", "footers", "quotes")
     ).data
     source = wordnet.find()
     version = re.search(r"WordNet (\S+) Copyright", source.joinpath("data.noun").read_text())
     print(f"WordNet {version[1] if version else '(unknown)'} in {source}\n")
     print("vocabulary             synsets   inputs  outputs    loss  seconds")
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["SYNTF_CACHE"] = folder  # nothing measured earlier
+        os.environ["SYNTF_CACHE"] = folder  # an empty cache
         for name, texts in (
             ("embedded default", []),
             ("example, fitted", example["text"].to_list()),

@@ -1,12 +1,11 @@
-"""What loading word vectors costs, beside reading and parsing alone.
+"""Measure loading word vectors, compared with reading and parsing the file alone.
 
     python benchmarks/vectors.py GLOVE [--rounds 7]
 
-GLOVE is glove.6B.100d.txt, plain or gzipped. The yardstick reads the decompressed bytes
-from a file and parses them, with the fastest library of those that are installed here
-(polars, pyarrow, pandas), and does nothing with the numbers. Rounds are interleaved; shown
-are the medians, least and most, and the ratios within one round. Each load's memory is that
-of a process of its own.
+GLOVE is glove.6B.100d.txt, plain or gzipped. For comparison, the fastest installed library (polars,
+pyarrow or pandas) parses the decompressed file and drops the numbers. Rounds are interleaved.
+Prints medians with the least and the largest value, and ratios within one round. Memory is measured
+in a separate process for each load.
 """
 
 import argparse
@@ -34,11 +33,11 @@ if sys.argv[1:]:
     (WordVectors.read if sys.argv[2] == "read" else read_cached)(sys.argv[1])
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
 """
-"""Linux's own figure: getrusage counts the memory of the process that started this one."""
+"""Prints the peak that Linux reports; getrusage would include the memory of the parent process."""
 
 
 def parsers(width: int) -> dict[str, Callable[[Path], object]]:
-    """Ways to parse the decompressed file, by library."""
+    """Return functions that parse the decompressed file, by library."""
     names = [str(i) for i in range(width + 1)]
 
     def with_polars(kind: type[pl.DataType]) -> Callable[[Path], object]:
@@ -80,7 +79,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def peak(*arguments: str) -> float:
-    """MB that a process takes at most."""
+    """Return the peak memory of a process in MB."""
     script = [sys.executable, "-c", MEMORY, *arguments]
     return int(subprocess.run(script, capture_output=True, text=True, check=True).stdout) / 1024
 
@@ -91,11 +90,11 @@ def show(name: str, times: list[float], unit: str = " s") -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("glove")
-    options.add_argument("--rounds", type=int, default=7)
-    chosen = options.parse_args()
-    glove = str(Path(chosen.glove).resolve())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("glove")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    glove = str(Path(options.glove).resolve())
     with tempfile.TemporaryDirectory() as folder:
         os.environ["SYNTF_CACHE"] = str(Path(folder) / "cache")
         raw = Path(glove).read_bytes()
@@ -113,15 +112,15 @@ def main() -> None:
             cache_store.clear()
             read_cached(glove)
 
-        work["loaded and kept"] = first
-        work["loaded, remembered"] = lambda: read_cached(glove)
+        work["loaded and cached"] = first
+        work["loaded from the cache"] = lambda: read_cached(glove)
         for one in work.values():
             one()
-        rounds = [{name: timed(one) for name, one in work.items()} for _ in range(chosen.rounds)]
+        rounds = [{name: timed(one) for name, one in work.items()} for _ in range(options.rounds)]
         times = {name: [made[name] for made in rounds] for name in work}
         fastest = min(ways, key=lambda name: statistics.median(times[name]))
         print(f"{Path(glove).name}, {len(raw) / 1e6:.0f} MB, {plain.stat().st_size / 1e6:.0f} MB")
-        print(f"{chosen.rounds} rounds, {os.cpu_count()} cores\n")
+        print(f"{options.rounds} rounds, {os.cpu_count()} cores\n")
         for name, taken in times.items():
             show(name, taken)
         print(f"\nthe fastest of the parsers: {fastest.removeprefix('parsed by ')}")
@@ -131,7 +130,7 @@ def main() -> None:
         print()
         print(f"peak memory, nothing loaded        {peak():6.0f} MB")
         print(f"peak memory, loaded                {peak(glove, 'read'):6.0f} MB")
-        print(f"peak memory, remembered            {peak(glove, 'cache'):6.0f} MB")
+        print(f"peak memory, from the cache        {peak(glove, 'cache'):6.0f} MB")
 
 
 if __name__ == "__main__":

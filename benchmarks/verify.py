@@ -1,10 +1,10 @@
-"""Time and memory of `syntf verify` against the size and the format of a release.
+"""Measure time and memory of `syntf verify` for releases of different sizes and formats.
 
     python benchmarks/verify.py [--shards 1 6]
 
-Releases are made of the example corpus, over and over, then verified, each in a process of its own
-that remembers nothing: the table is measured anew, as for whoever receives a release. Prints a
-table: seconds on the clock, seconds of processor time, and peak memory.
+Makes releases of the example corpus, repeated as often as needed, and verifies each in its own
+process with an empty cache, as a receiver would. Prints a table: wall time, processor time and peak
+memory.
 """
 
 import argparse
@@ -20,24 +20,24 @@ OTHERS = ("mtx", "svmlight", "jsonl", "text")
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--shards", type=int, nargs="+", default=[1, 6])
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shards", type=int, nargs="+", default=[1, 6])
+    options = parser.parse_args()
     cases: list[tuple[str, int, list[str]]] = [("the default", 320, [])]
-    cases += [("the default", SHARD * shards, []) for shards in chosen.shards]
-    most = SHARD * max(chosen.shards)
+    cases += [("the default", SHARD * shards, []) for shards in options.shards]
+    most = SHARD * max(options.shards)
     cases += [("the default, Parquet", most, ["--format", "parquet"])]
     cases += [(f"the default, {name}", SHARD, ["--format", name]) for name in OTHERS]
     cases += [("`--preset paper`", 320, ["--preset", "paper"])]
-    print("| release | documents | time | of processors | peak memory |\n|---|---|---|---|---|")
+    print("| release | documents | time | processor time | peak memory |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         for title, documents, more in cases:
-            seconds, cpu, peak = _verified(Path(scratch), documents, more)
+            seconds, cpu, peak = _verify(Path(scratch), documents, more)
             line = f"| {title} | {documents:,} | {seconds:.1f} s | {cpu:.1f} s | {peak:,.0f} MB |"
             print(line, flush=True)
 
 
-def _verified(place: Path, documents: int, more: list[str]) -> tuple[float, float, float]:
+def _verify(place: Path, documents: int, more: list[str]) -> tuple[float, float, float]:
     env = {"SYNTF_CACHE": str(place / "cache")}
     example, texts, out = place / "example.csv", place / "texts.csv", place / "release"
     if not example.exists():

@@ -1,10 +1,10 @@
-"""What WritePrints (Limited) costs: messages of 20 newsgroups a second of processor time.
+"""Measure WritePrints (Limited): messages of 20 newsgroups per second of processor time.
 
     python benchmarks/writeprints.py [--data-home DIR] [--messages 2000] [--rounds 3]
 
-Measures `transform` with tags that are ready, then with each tagger that is installed (one must
-be), on messages of the test half, headers, footers and quotes stripped, after a fit on as many
-of the training half. Shown are the medians, least and most of the rounds; loading is not counted.
+Times `transform` with precomputed tags, then with each installed tagger (at least one is needed).
+The messages are from the test half, without headers, footers and quotes, after a fit on as many of
+the training half. Prints the median, the least and the largest rate of the rounds, without loading.
 """
 
 import argparse
@@ -19,10 +19,10 @@ from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.attack.tagging import SMALL, PatternTagger, SpacyTagger
 
 
-class Ready:
-    """A tagger that has all tags beforehand."""
+class PrecomputedTagger:
+    """A tagger that looks up precomputed tags."""
 
-    name = "ready tags"
+    name = "precomputed tags"
 
     def __init__(self, texts: list[str], tagger: PatternTagger | SpacyTagger) -> None:
         self.tags = {text: tagger(text) for text in texts}
@@ -35,15 +35,15 @@ class Ready:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--data-home")
-    options.add_argument("--messages", type=int, default=2_000, help="of each half")
-    options.add_argument("--rounds", type=int, default=3)
-    chosen = options.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data-home")
+    parser.add_argument("--messages", type=int, default=2_000, help="messages of each half")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
     train, test = (
         fetch_20newsgroups(
-            data_home=chosen.data_home, subset=half, remove=("headers", "footers", "quotes")
-        ).data[: chosen.messages]
+            data_home=options.data_home, subset=half, remove=("headers", "footers", "quotes")
+        ).data[: options.messages]
         for half in ("train", "test")
     )
     installed = []
@@ -53,15 +53,15 @@ def main() -> None:
         except SyntfError:
             continue
         installed.append(tagger)
-    ready = Ready([*train, *test], installed[0])
+    ready = PrecomputedTagger([*train, *test], installed[0])
     style = WritePrintsLimited(tagger=ready).fit(train)
     print(f"{len(test):,} messages, {sum(map(len, test)):,} characters, ", end="")
     print(f"{len(style.get_feature_names_out()):,} features\n")
-    print(f"{'tagger':38} messages a second: median (least to most)")
+    print(f"{'tagger':38} messages per second: median (least to most)")
     for tagger in (ready, *installed):
         style.tagger_ = tagger
         rates = []
-        for _ in range(chosen.rounds):
+        for _ in range(options.rounds):
             start = time.process_time()
             style.transform(test)
             rates.append(len(test) / (time.process_time() - start))

@@ -1,1 +1,1 @@
-"""The benchmark suite behind `make bench`; `bench.py` runs it."""
+"""The benchmark suite of `make bench`, which `bench.py` runs."""

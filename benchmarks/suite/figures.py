@@ -1,4 +1,4 @@
-"""Figures drawn from the rounds: ratios within a round, their spread, what is asked of them."""
+"""Compute figures from the rounds: ratios within a round, their spread, and their limits."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from suite.rows import Measured
 
 
 class Spread(NamedTuple):
-    """The median over rounds, and its range."""
+    """The median over the rounds, the least and the largest value."""
 
     middle: float
     least: float
@@ -17,7 +17,8 @@ class Spread(NamedTuple):
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """
+    """Return median, minimum and maximum.
+
     >>> spread([3.0, 1.0, 2.0])
     Spread(middle=2.0, least=1.0, most=3.0)
     """
@@ -26,7 +27,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number to watch: its rounds, which way is better, and what is asked of it."""
+    """A number with its value in each round, and the limits that it must and should meet."""
 
     key: str
     title: str
@@ -41,22 +42,22 @@ class Figure:
         return spread(self.values)
 
     def meets(self, limit: float) -> bool:
-        """Whether the median is as good as asked, or better."""
+        """Return whether the median meets a limit."""
         middle = self.spread.middle
         return middle <= limit if self.better == "less" else middle >= limit
 
 
 def ratios(ours: Iterable[float], others: Iterable[float]) -> list[float]:
-    """Round by round, as far as both have rounds.
+    """Divide the values of each round; rounds that only one of the two has are left out.
 
     >>> ratios([2.0, 3.0, 8.0], [1.0, 2.0])
     [2.0, 1.5]
     """
-    return [one / other for one, other in zip(ours, others, strict=False)]
+    return [our / other for our, other in zip(ours, others, strict=False)]
 
 
 def growth(large: Iterable[float], small: Iterable[float], start: float) -> list[float]:
-    """How many times longer the larger takes, a start-up of `start` seconds taken from both.
+    """Return how many times longer the larger takes, after subtracting `start` seconds from both.
 
     >>> growth([21.0], [3.0], 1.0)
     [10.0]
@@ -75,7 +76,7 @@ def compared(
     must: float | None = None,
     aim: float | None = None,
 ) -> list[Figure]:
-    """A row against another; nothing where one of them could not be measured."""
+    """Compare two rows; return an empty list if one of them could not be measured."""
     values = ratios(ours.values(of), other.values(of))
     return [Figure(key, title, values, better=better, must=must, aim=aim)] if values else []
 
@@ -91,6 +92,6 @@ def plain(
     must: float | None = None,
     aim: float | None = None,
 ) -> list[Figure]:
-    """A row by itself."""
+    """Return the figure of one row; an empty list if the row could not be measured."""
     values = row.values(of)
     return [Figure(key, title, values, unit, better, must, aim)] if values else []

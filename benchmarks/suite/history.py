@@ -1,4 +1,4 @@
-"""Figures of earlier runs, a line each, and what became worse from one to the next."""
+"""Read and write the history of runs, and find what became worse since the run before."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,12 @@ from pathlib import Path
 from suite.figures import Figure, Spread
 
 NOISE = 0.05
-"""A change of the median by less is none, however narrow the ranges are."""
+"""A smaller relative change of the median is ignored, however narrow the ranges are."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A line of the history; `figures` are median, least and most, and which way is better."""
+    """A line of the history. A figure has median, minimum, maximum and which way is better."""
 
     date: str
     commit: str
@@ -22,16 +22,16 @@ class Run:
 
     @classmethod
     def of(cls, date: str, commit: str, processor: str, figures: Sequence[Figure]) -> "Run":
-        found = {}
+        values = {}
         for figure in figures:
             middle, least, most = map(_short, figure.spread)
-            found[figure.key] = (middle, least, most, str(figure.better))
-        return cls(date, commit, processor, found)
+            values[figure.key] = (middle, least, most, str(figure.better))
+        return cls(date, commit, processor, values)
 
 
 @dataclass(frozen=True)
 class Change:
-    """A figure in two runs; `worse` or `better` if the ranges do not meet."""
+    """A figure in two runs. The verdict is `worse` or `better` if their ranges do not overlap."""
 
     key: str
     before: float
@@ -44,7 +44,7 @@ class Change:
 
 
 def read(path: Path) -> list[Run]:
-    """All runs, the oldest first."""
+    """Return all runs, oldest first."""
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -55,21 +55,22 @@ def read(path: Path) -> list[Run]:
 
 
 def append(path: Path, run: Run) -> None:
+    """Add a run to the history."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(run), ensure_ascii=False) + "\n")
 
 
 def newest(runs: Sequence[Run]) -> tuple[Run, Run] | None:
-    """The last run and the one before it on the same processor: others compare badly."""
+    """Return the last run and the run before it on the same processor; None if there is none."""
     if not runs:
         return None
     *earlier, last = runs
-    alike = [run for run in earlier if run.processor == last.processor]
-    return (alike[-1], last) if alike else None
+    same_processor = [run for run in earlier if run.processor == last.processor]
+    return (same_processor[-1], last) if same_processor else None
 
 
 def changes(before: Run, after: Run) -> list[Change]:
-    """Every figure that both runs have."""
+    """Return the change of every figure that both runs have."""
     return [
         Change(key, before.figures[key][0], new[0], _verdict(before.figures[key], new))
         for key, new in after.figures.items()
@@ -78,7 +79,7 @@ def changes(before: Run, after: Run) -> list[Change]:
 
 
 def _verdict(old: tuple[float, float, float, str], new: tuple[float, float, float, str]) -> str:
-    """Beyond the spread: the whole range lies on one side of the other, by more than noise."""
+    """Return `worse` or `better` if the ranges do not overlap and the change exceeds the noise."""
     before, after = Spread(*old[:3]), Spread(*new[:3])
     if abs(after.middle - before.middle) <= NOISE * abs(before.middle):
         return ""
@@ -90,5 +91,5 @@ def _verdict(old: tuple[float, float, float, str], new: tuple[float, float, floa
 
 
 def _short(value: float) -> float:
-    """Four digits: the history is read by people too."""
+    """Round to four digits, so that people can read the history."""
     return float(f"{value:.4g}")

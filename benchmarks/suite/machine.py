@@ -1,4 +1,4 @@
-"""Where a run took place: date, commit, versions, processor."""
+"""Describe where and when a run takes place: date, commit, versions, processor."""
 
 import os
 import platform
@@ -14,6 +14,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "polars")
 
 
 def about() -> dict[str, Any]:
+    """Return a description of this run and this machine."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
         "commit": commit(),
@@ -26,7 +27,7 @@ def about() -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit in short; with a + if files differ from it."""
+    """Return the short hash of the commit, with a + if files were changed since."""
     try:
         hash, changed = (
             subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
@@ -38,7 +39,7 @@ def commit() -> str:
 
 
 def processor() -> str:
-    """The name that Linux has for it, or the kind alone."""
+    """Return the name of the processor that Linux reports, or its architecture."""
     try:
         found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
@@ -47,10 +48,11 @@ def processor() -> str:
 
 
 def installed() -> dict[str, str]:
-    found = {}
+    """Return the versions of the packages that matter here."""
+    versions = {}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md, from a record and the history."""
+"""Write docs/benchmarks.md from a record and the history."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,31 +9,32 @@ from suite.record import Record, Section
 from suite.rows import Measured
 
 SHOWN = 6
-"""Runs that the trend shows."""
+"""Number of runs that the trend shows."""
 
 HEAD = """\
 # Benchmarks
 
-Ours and others side by side, in one run: `make bench` measures, keeps every round as JSON in
-`build/bench`, adds a line to `benchmarks/history.jsonl` and writes this page. In a round each of
-those compared has its turn, then the next round begins; a ratio is that of two times of one round.
-Shown are medians over the rounds, and the least and the greatest in parentheses. Peak memory is the
-most of any round, and at least that of the process which measures, 20 MB.
-`make bench-large` adds 100 times 20 newsgroups; `python benchmarks/bench.py compare` names what
-became worse from one run to the next, beyond the spread of both.
+`make bench` measures syntf and other programs side by side, in one run, and writes this page. In
+each round, every program runs once, so a ratio compares two times of the same round. The tables
+show the median over the rounds, with the least and the largest value in parentheses. Peak memory is
+the largest of all rounds; the measuring process itself takes 20 MB of it.
+
+`make bench-large` adds a corpus of 100 times 20 newsgroups. `python benchmarks/bench.py compare`
+lists what became worse since the run before, by more than the spread of both runs. Every round is
+kept as JSON in `build/bench`, and the figures of every run in `benchmarks/history.jsonl`.
 """
 
 
 def page(record: Record, runs: Sequence[Run]) -> str:
-    """The whole page."""
-    parts = [HEAD, _about(record), asked(record.figures)]
+    """Return the whole page."""
+    parts = [HEAD, _about(record), limits(record.figures)]
     parts += [_section(section) for section in record.sections]
     parts.append(trend(record.figures, runs))
     return "\n".join(parts)
 
 
-def asked(figures: Iterable[Figure]) -> str:
-    """What is asked of the program, and what was measured."""
+def limits(figures: Iterable[Figure]) -> str:
+    """Return the table of figures that have a limit."""
     lines = [
         [
             figure.title,
@@ -46,13 +47,13 @@ def asked(figures: Iterable[Figure]) -> str:
         if figure.must is not None
     ]
     head = ["", "must", "aim", "measured", ""]
-    return "## What is asked, what is measured\n\n" + table(head, lines)
+    return "## Limits and measurements\n\n" + table(head, lines)
 
 
 def trend(figures: Sequence[Figure], runs: Sequence[Run]) -> str:
-    """Figures of the last runs, and what changed beyond the spread in the newest."""
+    """Return the table of the last runs, with what changed in the newest."""
     if not runs:
-        return "## Trend\n\nNo run of all parts is kept yet.\n"
+        return "## Trend\n\nThe history holds no run of all parts.\n"
     titles = {figure.key: figure for figure in figures}
     last = list(runs)[-SHOWN:]
     pair = newest(runs)
@@ -69,16 +70,18 @@ def trend(figures: Sequence[Figure], runs: Sequence[Run]) -> str:
         title = titles[key].title if key in titles else f"`{key}`"
         unit = titles[key].unit if key in titles else ""
         lines.append([f"{title}, {unit}" if unit else title, *cells, mark])
-    head = ["", *(f"{run.date[:10]} `{run.commit}`" for run in last), "the newest"]
+    head = ["", *(f"{run.date[:10]} `{run.commit}`" for run in last), "newest run"]
     note = (
-        "Medians. The last column compares the newest run with the one before it on the same\n"
-        "processor: marked is what moved by more than 5 % and whose ranges do not meet.\n"
+        "The figures are medians. The last column compares the newest run with the run before it\n"
+        "on the same processor. It marks changes of more than 5 % where the ranges of both runs\n"
+        "do not overlap.\n"
     )
     return f"## Trend\n\n{note}\n" + table(head, lines)
 
 
 def verdict(figure: Figure) -> str:
-    """
+    """Say whether a figure meets its limits.
+
     >>> verdict(Figure("k", "t", [0.7], must=1.0, aim=0.5))
     'met'
     """
@@ -95,7 +98,8 @@ def limit(figure: Figure, value: float | None) -> str:
 
 
 def shown(values: Spread, unit: str = "") -> str:
-    """
+    """Format a median with its range.
+
     >>> shown(Spread(2.0, 1.9, 2.25), "s"), shown(Spread(12345.6, 12345.6, 12345.6))
     ('2.00 s (1.90–2.25)', '12,346')
     """
@@ -105,7 +109,7 @@ def shown(values: Spread, unit: str = "") -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that count, or all before the point.
+    """Format a number with three digits, or with all digits before the point.
 
     >>> [number(x) for x in (0.0123, 1.5, 25.43, 642.0, 15600.4)]
     ['0.012', '1.50', '25.4', '642', '15,600']
@@ -126,16 +130,16 @@ def _about(record: Record) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     machine = f"{about['cores']} cores ({about['processor']}), {about['memory']} GiB; {versions}.\n"
     if "runs" not in about:
-        return f"The last run: {_when(about)}; {machine}"
+        return f"Last run: {_when(about)}; {machine}"
     runs = [[name, _when(run)] for name, run in about["runs"].items()]
-    return f"**Put together from several runs**, not measured in one: {machine}\n" + table(
+    return f"**Combined from several runs**, not measured in one: {machine}\n" + table(
         ["part", "measured"], runs
     )
 
 
 def _when(run: Mapping[str, Any]) -> str:
     load = "unknown" if run["load"] is None else run["load"]
-    return f"{run['date']} UTC, commit `{run['commit']}`, load when it began {load}"
+    return f"{run['date']} UTC, commit `{run['commit']}`, load at its start {load}"
 
 
 def _section(section: Section) -> str:

@@ -1,4 +1,4 @@
-"""Where a run keeps its data: files to read, written once, and environments of the peers."""
+"""The files that the benchmarks read, written once per run, and the folders they use."""
 
 import shutil
 import sys
@@ -21,15 +21,15 @@ The church teaches about faith and hope.
 For sale: one bicycle in good condition.
 """
 WORDS = 30_000
-"""Words of the vocabulary that all draw from, and that memory is asked for."""
+"""Size of the vocabulary with which all programs draw and memory is measured."""
 
 SIZES = (5_000, 10_000, 25_000, 50_000, 100_000)
-"""Words of the vocabularies that are measured one by one."""
+"""Sizes of the vocabularies whose loss is measured."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Folders and choices of one run; `scratch` vanishes after it, `kept` stays for the next."""
+    """Folders and options of one run. `scratch` is deleted afterwards, `kept` is not."""
 
     scratch: Path
     kept: Path
@@ -42,7 +42,7 @@ class Place:
 
     @property
     def few(self) -> int:
-        """Rounds of what takes long, or varies little."""
+        """Number of rounds for rows that take long or vary little."""
         return min(3, self.rounds)
 
     @property
@@ -50,7 +50,7 @@ class Place:
         return {"SYNTF_CACHE": str(self.kept / "cache")}
 
     def news(self, times: int = 1) -> Path:
-        """20 newsgroups, all of it again and again; copied in pieces, never in memory."""
+        """Write 20 newsgroups, repeated `times` times, and return the path of the file."""
         path = self.scratch / f"news-{times}.csv"
         if path.exists():
             return path
@@ -58,11 +58,11 @@ class Place:
         if times == 1:
             self._write("write_news", self.data_home, path)
             return path
-        with path.open("wb") as out, self.news().open("rb") as one:
-            out.write(header := one.readline())
+        with path.open("wb") as out, self.news().open("rb") as single:
+            out.write(header := single.readline())
             for _ in range(times):
-                one.seek(len(header))
-                shutil.copyfileobj(one, out, 1 << 20)
+                single.seek(len(header))
+                shutil.copyfileobj(single, out, 1 << 20)
         return path
 
     def ten(self) -> Path:
@@ -71,7 +71,7 @@ class Place:
         return path
 
     def words(self, name: str) -> Path:
-        """One of the files of :mod:`suite.work.write_words`."""
+        """Return the path of a file that :mod:`suite.work.write_words` writes."""
         if not (self.scratch / name).exists():
             self.say(f"writing {WORDS:,} words and their vectors")
             self._write("write_words", WORDS, self.scratch)
@@ -80,7 +80,7 @@ class Place:
     def anonymize(
         self, key: str, title: str, path: Path, *options: str | Path, rounds: int = 0
     ) -> Row:
-        """`syntf anonymize` as a whole process; what it remembers between runs is there."""
+        """Return a row that times `syntf anonymize` as a whole process, with a filled cache."""
         out = self.scratch / "release"
         command = [sys.executable, "-m", "syntf", "anonymize", path, *options]
         command += ["--quiet", "--force", "--out", out]

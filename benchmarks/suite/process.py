@@ -1,7 +1,7 @@
-"""Processes under measurement: their time, their processor time, and their peak memory.
+"""Run processes and measure their time, their processor time and their peak memory.
 
-Whoever imports this stays small: Linux counts the memory of the process that starts a program
-into the peak of the program. So data are loaded by workers, never here.
+Linux counts the memory of the parent into the peak memory of a process. So the measuring process
+must stay small: workers load the data, and modules that import this one load nothing large.
 """
 
 import json
@@ -17,44 +17,44 @@ from pathlib import Path
 from typing import IO
 
 Round = dict[str, float]
-"""What one round took: seconds, cpu (seconds), peak (MB); amount, where work has one."""
+"""Measurements of one round: seconds, cpu (seconds), peak (MB), and perhaps amount."""
 
 LIMIT = 900.0
-"""Seconds after which a worker is taken to hang."""
+"""Seconds after which a worker that does not answer is stopped."""
 
 WORK = Path(__file__).parents[1] / "work.py"
 
 
 class Unavailable(Exception):
-    """Something cannot be measured here; the message says why."""
+    """Raised if something cannot be measured; the message says why."""
 
 
 def worker(name: str, *arguments: object, python: str | Path = sys.executable) -> list[str]:
-    """The command of a worker."""
+    """Return the command that starts a worker."""
     return [str(python), str(WORK), name, *map(str, arguments)]
 
 
 def whole(command: Sequence[str], env: Mapping[str, str]) -> Round:
-    """A process from start to end."""
-    with tempfile.TemporaryFile() as said:
+    """Run a process from start to end and measure it."""
+    with tempfile.TemporaryFile() as output:
         start = time.perf_counter()
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=_with(env)
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=_with(env)
         )
         used = _end(process)
         seconds = time.perf_counter() - start
         if process.returncode:
-            raise Unavailable(f"ended with {process.returncode}: {_last_line(said)}")
+            raise Unavailable(f"ended with {process.returncode}: {_last_line(output)}")
     return {"seconds": seconds, **used}
 
 
 class Worker:
-    """A process that prepares once and does a round when it is asked to."""
+    """A process that prepares a benchmark once and then runs rounds on request."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `end`)
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._output,
             env=_with(env), text=True,
         )  # fmt: skip
         try:
@@ -64,19 +64,20 @@ class Worker:
             raise
 
     def round(self) -> Round:
+        """Run one round and return its measurements."""
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # one that has ended gives no answer, and a reason
+        with suppress(BrokenPipeError):  # a process that has ended: `_answer` gives the reason
             print(file=self._process.stdin, flush=True)
         return self._answer()
 
     def end(self) -> float:
-        """MB that the process took at most."""
+        """Stop the process and return its peak memory in MB."""
         for stream in (self._process.stdin, self._process.stdout):
             assert stream is not None
             with suppress(BrokenPipeError):
                 stream.close()
         used = _end(self._process)
-        self._said.close()
+        self._output.close()
         return used["peak"]
 
     def _answer(self) -> Round:
@@ -87,7 +88,7 @@ class Worker:
             raise Unavailable(f"no answer within {LIMIT:g} s")
         line = self._process.stdout.readline()
         if not line:
-            raise Unavailable(f"ended without an answer: {_last_line(self._said)}")
+            raise Unavailable(f"ended without an answer: {_last_line(self._output)}")
         answer: Round = json.loads(line)
         if "error" in answer:
             raise Unavailable(str(answer["error"]))
@@ -95,14 +96,14 @@ class Worker:
 
 
 def once(command: Sequence[str], env: Mapping[str, str]) -> Round:
-    """One round of a worker that was started for it."""
+    """Start a worker, run one round and stop it."""
     process = Worker(command, env)
     try:
-        found = process.round()
+        result = process.round()
     except BaseException:
         process.end()
         raise
-    return {**found, "peak": process.end()}
+    return {**result, "peak": process.end()}
 
 
 def _end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Round:
@@ -112,11 +113,11 @@ def _end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Round:
 
 
 def _with(env: Mapping[str, str]) -> dict[str, str]:
-    """As installed: with compiled modules, which an installation has and a source tree may not."""
+    """Return the environment, with bytecode files allowed, as in an installation."""
     return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **env}
 
 
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0)
+    lines = output.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")

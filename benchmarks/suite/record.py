@@ -1,4 +1,4 @@
-"""A run as a record, the same in memory and in its JSON file."""
+"""The record of a run: written to a JSON file and read from it."""
 
 import json
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from suite.figures import Figure
 from suite.history import Run
 from suite.rows import Measured
 
-OWN = ("date", "commit", "load")
-"""What each of several runs has of its own."""
+OF_EACH_RUN = ("date", "commit", "load")
+"""Fields that differ between combined runs."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part that was measured."""
+    """One part of the suite with its rows and figures."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Record:
-    """One run: where and when it took place, and all its rounds."""
+    """One run: where and when it took place, and its measurements."""
 
     about: dict[str, Any]
     sections: Sequence[Section]
@@ -38,12 +38,12 @@ class Record:
 
     @property
     def run(self) -> Run:
-        """Its line in the history."""
+        """The line of this run in the history."""
         about = self.about
         return Run.of(about["date"], about["commit"], about["processor"], self.figures)
 
     def write(self, folder: Path) -> Path:
-        """A file of its own, named by date and commit."""
+        """Write a file that is named by date and commit; return its path."""
         folder.mkdir(parents=True, exist_ok=True)
         when = self.about["date"].replace(" ", "T").replace(":", "")
         path = folder / f"{when}-{self.about['commit'].rstrip('+')}.json"
@@ -67,8 +67,8 @@ class Record:
 
 
 def merged(records: Sequence[Record]) -> Record:
-    """Runs of a few parts each as one, which says so; of a part measured twice, the later."""
+    """Combine runs of different parts. If a part was measured twice, the later one counts."""
     sections = {section.name: section for record in records for section in record.sections}
     of = {section.name: record.about for record in records for section in record.sections}
-    runs = {name: {key: of[name].get(key) for key in OWN} for name in sections}
+    runs = {name: {key: of[name].get(key) for key in OF_EACH_RUN} for name in sections}
     return Record({**records[-1].about, "runs": runs}, list(sections.values()))

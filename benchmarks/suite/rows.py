@@ -1,4 +1,4 @@
-"""What is measured, and the measuring: all rows of a group, round after round."""
+"""Rows of the benchmark tables, and the loop that measures them round by round."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from typing import Literal
 from suite.process import Round, Unavailable, Worker, once, whole
 
 Kind = Literal["whole", "fresh", "kept"]
-"""A whole process; a round of a worker started for it; rounds of a worker that stays."""
+"""How a round runs: as a whole process, in a new worker, or in a worker that is kept."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing to measure.
+    """One program or call to measure.
 
-    amount : what it works through in a round, where a rate is of interest: words, MB.
-    warm : a round before the first that counts.
-    missing : why it cannot be measured; it is listed all the same.
+    amount : the unit of work for which a rate is shown, such as words or MB; empty for none.
+    warm : run a round first that does not count.
+    missing : the reason why the row cannot be measured; it is listed with this reason.
     """
 
     key: str
@@ -32,7 +32,7 @@ class Row:
 
 @dataclass
 class Measured:
-    """A row with its rounds; none of them if something is missing."""
+    """A row with the measurements of its rounds, or with the reason why there are none."""
 
     key: str
     title: str
@@ -41,14 +41,14 @@ class Measured:
     missing: str = ""
 
     def values(self, name: str) -> list[float]:
-        """One value a round; `rate` is what was worked through in a second of processor time."""
+        """Return one value per round; `rate` is the amount per second of processor time."""
         if name == "rate":
-            return [one["amount"] / one["cpu"] for one in self.rounds]
-        return [one[name] for one in self.rounds]
+            return [each["amount"] / each["cpu"] for each in self.rounds]
+        return [each[name] for each in self.rounds]
 
 
 class Results(dict[str, Measured]):
-    """Rows by key; one that was not asked for has no rounds."""
+    """Measured rows by key. An unknown key gives a row without rounds."""
 
     def __missing__(self, key: str) -> Measured:
         return Measured(key, key)
@@ -58,8 +58,8 @@ Say = Callable[[str], None]
 
 
 def measure(rows: Sequence[Row], say: Say) -> Results:
-    """Interleaved: a round of each row, then the next of each, as many as each has."""
-    found = Results(
+    """Measure all rows, interleaved: the first round of each row, then the second of each, …"""
+    results = Results(
         {row.key: Measured(row.key, row.title, row.amount, [], row.missing) for row in rows}
     )
     workers: dict[str, Worker] = {}
@@ -67,21 +67,21 @@ def measure(rows: Sequence[Row], say: Say) -> Results:
     try:
         for number in range(-1, most):
             for row in rows:
-                made = found[row.key]
-                if made.missing or number >= row.rounds or (number < 0 and not row.warm):
+                measured = results[row.key]
+                if measured.missing or number >= row.rounds or (number < 0 and not row.warm):
                     continue
                 say(f"{row.title}, " + (f"round {number + 1}" if number >= 0 else "warming up"))
                 try:
-                    one = _round(row, workers)
+                    values = _round(row, workers)
                 except Unavailable as error:
-                    made.missing, made.rounds = str(error), []
+                    measured.missing, measured.rounds = str(error), []
                 else:
-                    made.rounds += [one] if number >= 0 else []
+                    measured.rounds += [values] if number >= 0 else []
     finally:
         for key, worker in workers.items():
             peak = worker.end()
-            found[key].rounds = [{**one, "peak": peak} for one in found[key].rounds]
-    return found
+            results[key].rounds = [{**each, "peak": peak} for each in results[key].rounds]
+    return results
 
 
 def _round(row: Row, workers: dict[str, Worker]) -> Round:

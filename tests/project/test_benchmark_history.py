@@ -92,8 +92,8 @@ def test_a_record_is_the_same_when_read_again(record, tmp_path):
     assert {name: one["commit"] for name, one in both.about["runs"].items()} == {
         "limits": "abc+", "other": "new",
     }  # fmt: skip
-    assert "Put together from several runs" in page.page(both, [])
-    assert "Put together" not in page.page(record, [])
+    assert "Combined from several runs" in page.page(both, [])
+    assert "Combined from" not in page.page(record, [])
     assert record.run.figures == {"limits/a": (1.5, 1.0, 2.0, "less")}
 
 
@@ -105,4 +105,4 @@ def test_the_page_shows_every_row_and_what_became_worse(record):
     assert "| other | not measured: could not be installed: no wheel |  |  |  |\n" in text
     assert "| ratio, × | 0.500 | 1.50 | **worse** (+200 %) |\n" in text
     assert "| ratio, × | 1.50 |  |\n" in page.page(record, [record.run])
-    assert page.page(record, []).endswith("No run of all parts is kept yet.\n")
+    assert page.page(record, []).endswith("The history holds no run of all parts.\n")

@@ -1,1 +1,1 @@
-"""The parts of the suite: what is measured in each, and the figures drawn from it."""
+"""The parts of the suite: each has rows to measure and figures computed from them."""

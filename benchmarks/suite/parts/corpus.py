@@ -1,4 +1,4 @@
-"""Texts to a release, beside scikit-learn counting the same words; and how both grow."""
+"""Measure the time from texts to a release, and the time of scikit-learn for counting words."""
 
 from dataclasses import replace
 
@@ -9,14 +9,14 @@ from suite.rows import Results, Row
 
 TITLE = "Texts to a release: 20 newsgroups"
 NOTE = """\
-`syntf anonymize` is timed as a whole process, start-up and reading the file included; *through
-Python* is from texts in memory to a release on disk, imports left out; of scikit-learn, only the
-call is timed, texts in memory. Everything runs in a process of its own, each round in a new one.
-Growth is the time for so many times the documents, against one time, a start-up (ten texts) taken
-from both."""
+`syntf anonymize` is timed as a whole process, with start-up and reading the file. *Through
+Python* is timed from texts in memory to a release on disk, without imports. For scikit-learn,
+only the call is timed, with the texts in memory. Every round runs in a new process. *Time for ×
+10, less start-up* divides the time for ten times the documents by the time for one, after
+subtracting the time for ten texts from both."""
 
-COUNTED_UP_TO = 10
-"""Times 20 newsgroups that scikit-learn, which holds all texts and counts, is given at most."""
+LARGEST_FOR_SKLEARN = 10
+"""Most copies of 20 newsgroups for scikit-learn, which holds all texts in memory."""
 OTHERS = {
     "count": "`CountVectorizer().fit_transform`",
     "hashing": "`HashingVectorizer().transform`",
@@ -41,7 +41,7 @@ def groups(place: Place) -> list[list[Row]]:
         if times == 1:
             continue
         path = place.news(times)
-        rounds = place.few if times <= COUNTED_UP_TO else 1
+        rounds = place.few if times <= LARGEST_FOR_SKLEARN else 1
         larger = [
             place.anonymize(
                 f"corpus/default/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds
@@ -51,9 +51,9 @@ def groups(place: Place) -> list[list[Row]]:
                 *vocabulary, rounds=1,
             ),
         ]  # fmt: skip
-        if times <= COUNTED_UP_TO:
+        if times <= LARGEST_FOR_SKLEARN:
             larger += [_counted(place, which, times, 1) for which in OTHERS]
-        # What is remembered was so for the smaller file: no round to warm up.
+        # The rows of the smaller file have filled the cache: no warm-up is needed.
         more.append([replace(row, warm=False) for row in larger])
     return more
 

@@ -1,4 +1,4 @@
-"""Words drawn a second of processor time, by ours and by the others."""
+"""Measure the words that syntf and other programs draw per second of processor time."""
 
 from suite.figures import Figure, ratios, spread
 from suite.parts.peers import GROUP, peers
@@ -6,31 +6,30 @@ from suite.place import WORDS, Place
 from suite.process import worker
 from suite.rows import Measured, Results, Row
 
-TITLE = "Words drawn, by ours and by others"
+TITLE = "Drawing words: syntf and other programs"
 NOTE = f"""\
-{WORDS:,} words with vectors of 100 dimensions, given to each system in the form it wants, and the
-same words to draw for, frequent ones more often. Each system has an environment of its own, with
-the newest release that installs from PyPI, and one thread. Only the drawing is timed, in seconds of
-processor time. Ours with its defaults draws from the public vocabulary that comes with it, fewer
-words than the others have, and many draws in one call; the row with {WORDS:,} words has as many.
-To run at all, dp-diffractor has a short list of stop words and texts split at spaces, diffprivlib
-an older scikit-learn. What is *recorded* was measured earlier, not in this run and not beside ours.
-What the mechanisms of others lose, measured as ours is, stands in
-[What a loss buys](frontier.md)."""
+Every system gets the same {WORDS:,} words with vectors of 100 dimensions, in the format that it
+needs, and draws for the same words; frequent words come more often. Each system has its own
+environment with the newest version that installs from PyPI, and one thread. Only drawing is
+timed, in seconds of processor time. syntf with default settings draws from its public vocabulary
+of 4,000 words, in one call for many words; the rows with {WORDS:,} words use the vocabulary of
+the others. dp-diffractor needs a short list of stop words and texts split at spaces to run at
+all, diffprivlib an older scikit-learn. *Recorded* figures were measured earlier, not in this
+run. [Utility against loss](frontier.md) compares the losses of these mechanisms."""
 
 RECORDED = {"MADLIB with Annoy": 15_600.0, "SanText, 10,000 words": 7_190.0}
-"""Mechanisms that are not on PyPI, as once measured from their sources, words a CPU second."""
-NO_MECHANISM = ("mldp-syntf", "pypantera-custext")
-"""Their support differs from word to word: their loss is infinite whatever is drawn."""
+"""Words per CPU second of mechanisms that are not on PyPI, measured earlier from their sources."""
+INFINITE_LOSS = ("mldp-syntf", "pypantera-custext")
+"""Mechanisms with an infinite loss: the words they can output differ from word to word."""
 
 
 def groups(place: Place) -> list[list[Row]]:
     words = place.words("words.txt")
     ours = {
-        "default": ("ours, defaults, the mechanism alone", "default", "", ""),
-        "synthesize": ("ours, defaults, documents to counts", "default", "", place.news()),
-        "words": (f"ours, neighbourhood, {WORDS:,} words", "default", words, ""),
-        "paper": (f"ours, the paper's rating, {WORDS:,} words", "paper", words, ""),
+        "default": ("syntf, defaults, the mechanism alone", "default", "", ""),
+        "synthesize": ("syntf, defaults, documents to counts", "default", "", place.news()),
+        "words": (f"syntf, neighbourhood, {WORDS:,} words", "default", words, ""),
+        "paper": (f"syntf, the paper's rating, {WORDS:,} words", "paper", words, ""),
     }  # fmt: skip
     env = {**place.env, "OMP_NUM_THREADS": "1"}
     rows = [
@@ -51,11 +50,11 @@ def groups(place: Place) -> list[list[Row]]:
 
 
 def fastest(found: Results) -> Measured | None:
-    """The fastest of the others that is a mechanism over all words."""
+    """Return the fastest of the other mechanisms that has a finite loss."""
     kept = [
         row
         for key, row in found.items()
-        if key.startswith(f"{GROUP}/peer-") and row.rounds and not key.endswith(NO_MECHANISM)
+        if key.startswith(f"{GROUP}/peer-") and row.rounds and not key.endswith(INFINITE_LOSS)
     ]
     return max(kept, key=lambda row: spread(row.values("rate")).middle, default=None)
 

@@ -1,15 +1,15 @@
-"""The bare limits: no program of this kind can be faster than its parts."""
+"""Measure lower limits: reading bytes, random bytes and hashing."""
 
 from suite.figures import Figure
 from suite.place import Place
 from suite.process import worker
 from suite.rows import Results, Row
 
-TITLE = "The bare limits"
+TITLE = "Lower limits"
 NOTE = """\
-Reading the bytes of 20 newsgroups from a file the system has in memory, random bytes from the
-operating system (eight for each word that is drawn), and SHA-256. The bare matrix product stands
-with the vocabularies."""
+Times that no program of this kind can beat: reading the bytes of 20 newsgroups from a cached file,
+random bytes from the operating system (eight for each word that is drawn), and SHA-256. The matrix
+product of the word vectors is in the section on vocabularies."""
 
 
 def groups(place: Place) -> list[list[Row]]:
@@ -21,10 +21,10 @@ def groups(place: Place) -> list[list[Row]]:
     return [
         [
             Row(
-                f"limits/{key}", title, worker("bare", key, given), "kept", place.rounds, "MB",
+                f"limits/{key}", title, worker("bare", key, argument), "kept", place.rounds, "MB",
                 warm=True,
             )
-            for key, (title, given) in rows.items()
+            for key, (title, argument) in rows.items()
         ]
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Other systems that install from PyPI, each in an environment of its own."""
+"""Other systems that install from PyPI, each in its own environment."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ GROUP = "drawing"
 
 @dataclass(frozen=True)
 class Peer:
-    """A mechanism of a package: who draws, with what ε, and which form of vectors it wants."""
+    """A mechanism of a package: the module that runs it, its arguments, and its file of vectors."""
 
     key: str
     title: str
@@ -29,9 +29,12 @@ PACKAGES = {
     "pypantera": ("pypantera",),
     "dp-diffractor": ("dp-diffractor",),
     "opendp": ("opendp", "numpy"),
-    "diffprivlib": ("diffprivlib", "scikit-learn<1.8"),  # a later one lacks what it imports
+    "diffprivlib": (
+        "diffprivlib",
+        "scikit-learn<1.8",
+    ),  # it imports names that later versions removed
 }
-"""What is installed for each."""
+"""The packages to install for each system."""
 
 GENSIM = "word2vec.txt"
 PEERS = [
@@ -62,13 +65,13 @@ PEERS = [
 
 
 def peers(place: Place) -> list[Row]:
-    """A row for each; one that cannot be installed says so."""
+    """Return a row for each mechanism; a package that cannot be installed is listed as missing."""
     missing = {package: install(place, package) for package in PACKAGES}
     return [_row(place, peer, missing[peer.package]) for peer in PEERS]
 
 
 def install(place: Place, package: str) -> str:
-    """Make the environment of a package, unless it is there; why not, if it cannot be made."""
+    """Create the environment of a package unless it exists. Return the error, or ''."""
     folder = environment(place, package)
     done = folder / "installed"
     if done.exists():
@@ -79,10 +82,10 @@ def install(place: Place, package: str) -> str:
         [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *PACKAGES[package]],
     ]
     for command in commands:
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        if ended.returncode:
-            said = [line for line in ended.stderr.splitlines() if line.startswith("ERROR")]
-            return f"could not be installed: {(said or ['no reason was given'])[-1]}"
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR")]
+            return f"could not be installed: {(errors or ['no reason was given'])[-1]}"
     done.touch()
     return ""
 
@@ -92,7 +95,7 @@ def environment(place: Place, package: str) -> Path:
 
 
 def release(place: Place, package: str) -> str:
-    """The package with its version, once it is installed."""
+    """Return the name of a package with its installed version."""
     pattern = f"lib/python*/site-packages/{package.replace('-', '_')}-*.dist-info"
     for path in environment(place, package).glob(pattern):
         return f"{package} {path.name.removesuffix('.dist-info').rpartition('-')[2]}"

@@ -1,4 +1,4 @@
-"""What a person with ten texts waits for."""
+"""Measure the start-up: how long a run on ten texts takes."""
 
 import sys
 
@@ -7,7 +7,7 @@ from suite.place import Place
 from suite.rows import Results, Row
 
 TITLE = "Start-up"
-NOTE = "Whole processes; what earlier runs have measured is remembered."
+NOTE = "Whole processes, with the results of earlier runs in the cache."
 
 
 def groups(place: Place) -> list[list[Row]]:

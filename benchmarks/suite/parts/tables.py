@@ -1,4 +1,4 @@
-"""Vocabularies of growing size: what measuring a loss and drawing take."""
+"""Measure the loss of, and draw from, vocabularies of growing size."""
 
 import os
 
@@ -9,26 +9,26 @@ from suite.rows import Results, Row
 
 TITLE = "Vocabularies: measuring the loss, drawing"
 NOTE = """\
-Embedded vectors of 100 dimensions, s = 0.3, as many inputs as outputs. *Measuring* is from the
-vectors in memory, nothing remembered: the paper's rating and its tight loss at ε = 47.5, or the
-nearest neighbour of each word (ε = 20). *Drawing* is one call, for 250,000 words or, from a
-neighbourhood, 4,000,000, frequent ones more often. All cores; the bare product multiplies the same
-vectors in blocks, in float32, and does nothing with the cosines."""
+Embedded vectors of 100 dimensions, s = 0.3, as many input words as output words, all cores.
+*Measuring* starts with the vectors in memory and an empty cache. It computes the paper's rating
+and its tight loss at ε = 47.5, or the nearest neighbour of each word (ε = 20). *Drawing* is one
+call for 250,000 words, or 4,000,000 with neighbours; frequent words come more often. The *bare
+product* multiplies the same vectors in blocks, in float32, and drops the results."""
 
-ASKED = 25_000
+LIMIT_SIZE = 25_000
 CORES = {"OMP_NUM_THREADS": str(os.cpu_count())}
-"""All of them for the product too, whatever the environment says."""
+"""The matrix product uses all cores too, whatever the environment says."""
 KINDS = {"paper": "the paper's rating", "neighbourhood": "neighbourhood"}
 
 
 def groups(place: Place) -> list[list[Row]]:
     made = []
     for size in place.sizes:
-        rounds = place.rounds if size == ASKED else place.few if size < ASKED else 1
+        rounds = place.rounds if size == LIMIT_SIZE else place.few if size < LIMIT_SIZE else 1
         rows = [_product(size, rounds)]
         for kind in KINDS:
             rows += [_row(place, kind, step, size, rounds) for step in ("measure", "draw")]
-        if size == ASKED:
+        if size == LIMIT_SIZE:
             rows.append(_row(place, "paper", "measure", size, 1, "numpy"))
         made.append(rows)
     return made
@@ -60,7 +60,7 @@ def figures(found: Results) -> list[Figure]:
     sizes = sorted(int(key.rpartition("/")[2]) for key in found if "/product/" in key)
     for size in sizes:
         bare = found[f"tables/product/{size}"]
-        must, aim = (4.0, 2.0) if size == ASKED else (None, None)
+        must, aim = (4.0, 2.0) if size == LIMIT_SIZE else (None, None)
         made += compared(
             f"tables/paper-{size}", f"tight loss, {size:,} words, against the bare product",
             found[f"tables/paper-measure/{size}"], bare, must=must, aim=aim,
@@ -70,8 +70,9 @@ def figures(found: Results) -> list[Figure]:
             found[f"tables/neighbourhood-measure/{size}"], bare,
         )  # fmt: skip
     made += compared(
-        "tables/numpy", f"tight loss, {ASKED:,} words, NumPy's loops, against the bare product",
-        found[f"tables/paper-measure-numpy/{ASKED}"], found[f"tables/product/{ASKED}"],
+        "tables/numpy",
+        f"tight loss, {LIMIT_SIZE:,} words, NumPy's loops, against the bare product",
+        found[f"tables/paper-measure-numpy/{LIMIT_SIZE}"], found[f"tables/product/{LIMIT_SIZE}"],
     )  # fmt: skip
     for size in sizes[-1:]:
         made += plain(

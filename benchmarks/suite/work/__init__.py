@@ -1,5 +1,5 @@
-"""What is measured: one module each, with a `prepare` that gives the round to time.
+"""Benchmarks, one module each. Its function `prepare` returns the function to time.
 
-A module runs in a process of its own, started by ``work.py``, in the environment of whoever it
-measures; so it imports nothing of the suite but what stands in this folder.
+``work.py`` runs a module in its own process, in the environment of the program that is measured. So
+a module imports nothing from the suite except modules of this folder.
 """

@@ -1,4 +1,4 @@
-"""What nothing can be faster than: reading bytes, multiplying, random bytes, hashing."""
+"""Lower limits: reading bytes, multiplying vectors, random bytes, hashing."""
 
 import hashlib
 import os
@@ -11,9 +11,9 @@ BYTES = 256 * MB
 BLOCK = 512
 
 
-def prepare(which: str, given: str = "") -> Callable[[], dict[str, float]]:
-    made: Callable[[str], Callable[[], dict[str, float]]] = globals()[f"_{which}"]
-    return made(given)
+def prepare(which: str, argument: str = "") -> Callable[[], dict[str, float]]:
+    benchmark: Callable[[str], Callable[[], dict[str, float]]] = globals()[f"_{which}"]
+    return benchmark(argument)
 
 
 def _read(path: str) -> Callable[[], dict[str, float]]:
@@ -30,7 +30,7 @@ def _product(count: str) -> Callable[[], dict[str, float]]:
 
     _, matrix = first_words(int(count))
     floats = matrix.astype(np.float32)
-    floats[:BLOCK] @ floats[:BLOCK].T  # the library starts its threads
+    floats[:BLOCK] @ floats[:BLOCK].T  # start the threads of the library
 
     def once() -> dict[str, float]:
         for row in range(0, len(floats), BLOCK):

@@ -1,15 +1,15 @@
-"""Ratings for libraries that know no words: cosines of a few words to all, as lists."""
+"""Ratings for libraries that do not work with words: cosines of a few words to all words."""
 
 import numpy as np
 
 from suite.work.spell import read_words
 
 WORDS = 20
-"""Distinct words drawn for: each needs a list of its own, and takes as long as any other."""
+"""Number of distinct words. Each needs its own list; all take equally long."""
 
 
 def read_cosines(vectors: str, words: str) -> dict[str, list[float]]:
-    """By word, its cosine to every word of the file, in [0, 1]."""
+    """Return for some words their cosines to every word of the file, clipped to [0, 1]."""
     with open(vectors, encoding="utf-8") as file:
         table = {word: numbers for word, *numbers in map(str.split, file)}
     matrix = np.array([[float(x) for x in row] for row in table.values()], dtype=np.float32)

@@ -1,4 +1,4 @@
-"""scikit-learn's way to count words: the call alone, texts in memory."""
+"""Count words with scikit-learn: one call, with the texts in memory."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Words drawn by ours: by the mechanism alone, or as counts of documents."""
+"""Draw words with syntf: with the mechanism alone, or as counts of documents."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ DRAWS = {"default": 4_000_000, "paper": 500_000}
 
 
 def prepare(preset: str, vocabulary: str = "", path: str = "") -> Callable[[], dict[str, float]]:
-    """With a `path`, its texts are read first, and drawn for as documents."""
+    """Draw single words; with a `path`, draw for the documents of that file."""
     made = Anonymizer.build(Settings.from_preset(preset, vocabulary=vocabulary or None))
     if path:
         documents = made.read(read_texts(path))

@@ -1,4 +1,4 @@
-"""The first words of the embedded table that are words, and a rating over them."""
+"""The first words of the embedded table, and a rating over them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,11 +7,11 @@ from syntf.mechanism.rating import WordRating
 from syntf.vectors.word_vectors import WordVectors
 
 STRIDE = 7919
-"""A prime: draws come in an order that jumps through the vocabulary, the same every time."""
+"""A prime number, so that draws jump through the vocabulary in a fixed order."""
 
 
 def first_words(count: int) -> tuple[list[str], NDArray[np.int8]]:
-    """Words of letters first, so that other systems know them too; what remains follows."""
+    """Return words and vectors, words of ASCII letters first: other systems know these too."""
     vectors = WordVectors.embedded()
     words = vectors.words
     rows = sorted(range(len(words)), key=lambda row: (not _plain(words[row]), row))[:count]
@@ -24,7 +24,7 @@ def rating(count: int) -> WordRating:
 
 
 def zipf(inputs: int, draws: int) -> NDArray[np.intp]:
-    """Inputs to draw for, frequent ones more often: as many for each power of ten of the rank."""
+    """Return input words to draw for by Zipf's law: equally many for each power of ten."""
     ranks = inputs ** (np.arange(draws) * STRIDE % draws / draws)
     return ranks.astype(np.intp) - 1
 

@@ -1,6 +1,6 @@
-"""The paper's setting: a vocabulary fitted on the training half, then its loss measured.
+"""Fit the paper's vocabulary on the training half, then measure its loss.
 
-Of what is fitted on texts nothing is remembered: each time is the first.
+Results that are fitted on texts are never cached, so every round does the whole work.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""diffprivlib's Exponential over the cosines of a word to all words, prepared for each word."""
+"""Draw with diffprivlib's Exponential over cosines; one mechanism is prepared for each word."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,13 +9,13 @@ from suite.work.spell import spell
 
 
 def prepare(epsilon: str, vectors: str, words: str) -> Callable[[], dict[str, float]]:
-    made = {
+    mechanisms = {
         word: Exponential(epsilon=float(epsilon), sensitivity=1, utility=row)
         for word, row in read_cosines(vectors, words).items()
     }
 
     def draw(some: Sequence[str]) -> None:
         for word in some:
-            made[word].randomise()
+            mechanisms[word].randomise()
 
-    return spell(list(made), draw)
+    return spell(list(mechanisms), draw)

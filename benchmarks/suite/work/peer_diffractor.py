@@ -1,8 +1,7 @@
-"""dp-diffractor: texts through its processes, its defaults, with word vectors of ours.
+"""Rewrite texts with dp-diffractor, its default settings and the benchmark's word vectors.
 
-It fetches vectors by name and takes stop words from NLTK; both lie where it looks for them, and
-a text is split at spaces, so that nothing is downloaded. The processor time is that of all its
-processes.
+dp-diffractor would download vectors and NLTK's stop words. Both are put where it looks for them,
+and texts are split at spaces. The processor time is that of all its processes.
 """
 
 import itertools
@@ -34,17 +33,17 @@ def prepare(method: str, epsilon: str, vectors: str, words: str) -> Callable[[],
     nltk.data.path = [str(home / "nltk_data")]
     nltk.word_tokenize = str.split
     config = DiffractorConfig(epsilon=float(epsilon), method=method, verbose=False)
-    made = Diffractor(config, [NAME])
-    made.start()
+    diffractor = Diffractor(config, [NAME])
+    diffractor.start()
     texts = itertools.cycle([" ".join(some) for some in batched(read_words(words), 100)])
 
     def cpu() -> float:
-        return time.process_time() + sum(cpu_of(worker.pid) for worker in made._pool._pool)
+        return time.process_time() + sum(cpu_of(worker.pid) for worker in diffractor._pool._pool)
 
     def once() -> dict[str, float]:
         start, drawn = cpu(), 0
         while cpu() - start < ROUND:
-            made.rewrite(next(texts))
+            diffractor.rewrite(next(texts))
             drawn += 100
         return {"amount": drawn, "cpu": cpu() - start}
 
@@ -52,6 +51,6 @@ def prepare(method: str, epsilon: str, vectors: str, words: str) -> Callable[[],
 
 
 def cpu_of(process: int) -> float:
-    """Seconds of processor time that another process has taken so far."""
+    """Return the processor seconds that another process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""mldp-text: a mechanism of its own, over word vectors that gensim has read."""
+"""Draw with a mechanism of mldp-text, over word vectors that gensim reads."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,13 +12,13 @@ def prepare(
     mechanism: str, epsilon: str, vectors: str, words: str
 ) -> Callable[[], dict[str, float]]:
     table = gensim.models.KeyedVectors.load_word2vec_format(vectors)
-    made = mldp_text.get_mechanism(
+    drawing = mldp_text.get_mechanism(
         mechanism, epsilon=float(epsilon), embedding_matrix=table, dim=table.vector_size,
         vocab=set(table.index_to_key),
     )  # fmt: skip
 
     def draw(some: Sequence[str]) -> None:
         for word in some:
-            made.replace_word(word)
+            drawing.replace_word(word)
 
     return spell(read_words(words), draw)

@@ -1,4 +1,4 @@
-"""mldp-text's mechanism of the paper's name: synonyms of WordNet, by their score."""
+"""Draw with the mechanism that mldp-text calls SynTF: synonyms of WordNet, by their score."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,10 +9,10 @@ from suite.work.spell import read_words, spell
 
 def prepare(epsilon: str, words: str) -> Callable[[], dict[str, float]]:
     found = read_words(words)
-    made = mldp_text.SynTF(float(epsilon), [" ".join(found)])
+    drawing = mldp_text.SynTF(float(epsilon), [" ".join(found)])
 
     def draw(some: Sequence[str]) -> None:
         for word in some:
-            made.replace_word(word)
+            drawing.replace_word(word)
 
     return spell(found, draw)

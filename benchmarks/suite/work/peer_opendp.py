@@ -1,4 +1,4 @@
-"""OpenDP's noisy maximum over the cosines of a word to all words."""
+"""Draw with OpenDP's noisy maximum over the cosines of a word to all words."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""Ours through Python: from texts in memory to a release on disk, a table in the cache."""
+"""Make a release with syntf in Python: from texts in memory to files, with a filled cache."""
 
 from collections.abc import Callable
 from pathlib import Path

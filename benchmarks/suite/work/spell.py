@@ -1,4 +1,4 @@
-"""Words drawn one after the other, for as long as a round lasts."""
+"""Draw words one after the other until the time of a round is over."""
 
 import itertools
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROUND = 2.0
-"""Seconds of processor time that the words of a round take at least."""
+"""Processor seconds after which a round ends."""
 
 
 def read_words(path: str) -> list[str]:
@@ -20,7 +20,7 @@ def batched(words: Sequence[str], size: int) -> list[Sequence[str]]:
 def spell(
     words: Sequence[str], draw: Callable[[Sequence[str]], object], batch: int = 1
 ) -> Callable[[], dict[str, float]]:
-    """A round that draws for `batch` words at a time, and goes on where the last one ended."""
+    """Return a round that draws for `batch` words at a time and continues where the last ended."""
     batches = itertools.cycle(batched(words, batch))
 
     def once() -> dict[str, float]:

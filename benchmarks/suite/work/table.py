@@ -1,4 +1,4 @@
-"""A mechanism over so many words, from vectors in memory: measured, or drawn from."""
+"""Measure a mechanism over a vocabulary, or draw from it, with the vectors in memory."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def _measuring(kind: str, count: int) -> Callable[[], dict[str, float]]:
 
 
 def _drawing(kind: str, count: int) -> Callable[[], dict[str, float]]:
-    """What is measured before a draw is remembered: the draws are what takes time here."""
+    """Return a round that draws; the mechanism comes from the cache."""
     rated = rating(count)
     made: Mechanism
     if kind == "paper":

@@ -1,4 +1,4 @@
-"""The texts of a CSV file of the suite, all in memory."""
+"""Read all texts of a CSV file of the suite."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""20 newsgroups as a CSV file with one column, for all the rest to read."""
+"""Write 20 newsgroups to a CSV file with one column."""
 
 import csv
 from pathlib import Path
@@ -7,7 +7,7 @@ from syntf.evaluation.experiment.newsgroups import newsgroups
 
 
 def prepare(data_home: str, path: str) -> None:
-    """A file that is there is complete."""
+    """Write the file under another name first, so that an existing file is complete."""
     draft = Path(f"{path}.new")
     with draft.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)

@@ -1,4 +1,4 @@
-"""Words and vectors for all who draw, in the forms they want; and the words to draw for."""
+"""Write words and vectors in the formats that the systems need, and the words to draw for."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ import numpy as np
 from suite.work.embedded import first_words, zipf
 
 NORM = 6.0
-"""About that of a vector of GloVe, which mechanisms that add noise reckon with."""
+"""Typical length of a GloVe vector; mechanisms that add noise to vectors depend on it."""
 DRAWS = 100_000
 
 
 def prepare(count: str, folder: str) -> None:
-    """words.txt, glove.txt (word and numbers), word2vec.txt (the same, a header), draws.txt."""
+    """Write words.txt, glove.txt (words and numbers), word2vec.txt (with header) and draws.txt."""
     words, matrix = first_words(int(count))
     floats = matrix.astype(np.float32)
     floats *= NORM / np.linalg.norm(floats, axis=1, keepdims=True)
