@@ -1,4 +1,4 @@
-"""The benchmark suite itself: ratios, spread, the order of rounds, what is measured."""
+"""Tests of the benchmark suite: ratios, spread, the order of rounds, workers and figures."""
 
 import doctest
 import json
@@ -20,8 +20,9 @@ from suite.work import spell, texts
 
 
 def measured(key, *seconds, **more):
-    made = [{"seconds": s, "cpu": s, "peak": 100.0, **more} for s in seconds]
-    return Measured(key, key, "words" if "amount" in more else "", made)
+    """Return a measured row with these seconds in its rounds."""
+    rounds = [{"seconds": s, "cpu": s, "peak": 100.0, **more} for s in seconds]
+    return Measured(key, key, "words" if "amount" in more else "", rounds)
 
 
 def results(*found):
@@ -29,13 +30,13 @@ def results(*found):
 
 
 @pytest.mark.parametrize("module", [figures, page])
-def test_the_examples(module):
+def test_doctests_of_the_suite(module):
     failed, tried = doctest.testmod(module)
     assert failed == 0
     assert tried >= 3
 
 
-def test_a_ratio_is_that_of_one_round():
+def test_ratios_compare_times_of_the_same_round():
     ours, other = measured("ours", 2.0, 9.0, 4.0), measured("other", 1.0, 3.0, 4.0)
     (figure,) = figures.compared("k", "t", ours, other, must=3.0, aim=1.0)
     assert figure.values == [2.0, 3.0, 1.0]
@@ -48,12 +49,12 @@ def test_a_ratio_is_that_of_one_round():
     assert figures.compared("k", "t", ours, measured("other")) == []
 
 
-def test_a_rate_is_by_processor_time():
+def test_rate_is_amount_per_processor_second():
     row = Measured("k", "t", "words", [{"seconds": 9.0, "cpu": 2.0, "peak": 1.0, "amount": 10.0}])
     assert row.values("rate") == [5.0]
 
 
-def test_every_round_has_all_rows_in_turn(monkeypatch):
+def test_rounds_are_interleaved(monkeypatch):
     done, ended = [], []
 
     class Fake:
@@ -72,7 +73,7 @@ def test_every_round_has_all_rows_in_turn(monkeypatch):
 
     monkeypatch.setattr(rows, "Worker", Fake)
     monkeypatch.setattr(rows, "whole", lambda command, env: done.append(command[0]) or {"n": 1.0})
-    told = []
+    messages = []
     found = measure(
         [
             Row("a", "a", ["a"], "kept", 3, warm=True),
@@ -80,11 +81,11 @@ def test_every_round_has_all_rows_in_turn(monkeypatch):
             Row("breaks", "breaks", ["breaks"], "kept", 3),
             Row("gone", "gone", missing="not installed"),
         ],
-        told.append,
+        messages.append,
     )
     assert done == ["a", "a", "b", "breaks", "a", "b", "breaks", "a"]
     assert ended == ["a", "breaks"]
-    assert told[:2] == ["a, warming up", "a, round 1"]
+    assert messages[:2] == ["a, warming up", "a, round 1"]
     assert found["a"].values("peak") == [77.0] * 3
     assert len(found["b"].rounds) == 2
     assert (found["breaks"].missing, found["breaks"].rounds) == ("it broke", [])
@@ -92,8 +93,8 @@ def test_every_round_has_all_rows_in_turn(monkeypatch):
     assert found["never asked for"].rounds == []
 
 
-def test_a_whole_process_has_its_own_peak_and_time():
-    """Measured by a small process, as the suite is: Linux counts a parent's memory in."""
+def test_time_and_peak_memory_of_a_process():
+    """Measure from a small process: Linux counts the memory of the parent."""
     script = "import time; held = b'x' * (150 << 20); time.sleep(0.2)"
     measure = (
         "import json, sys; from suite.process import whole; "
@@ -111,7 +112,7 @@ def test_a_whole_process_has_its_own_peak_and_time():
         whole([sys.executable, "-c", "import sys; print('a reason'); sys.exit(3)"], {})
 
 
-def test_a_worker_prepares_once_and_answers_for_each_round(tmp_path):
+def test_worker_prepares_once_and_answers_each_round(tmp_path):
     path = tmp_path / "bytes"
     path.write_bytes(bytes(3_500_000))
     running = Worker(worker("bare", "read", path), {})
@@ -122,7 +123,7 @@ def test_a_worker_prepares_once_and_answers_for_each_round(tmp_path):
     assert set(found) == {"amount", "seconds", "cpu", "peak"}
 
 
-def test_what_a_worker_fails_of_is_told(tmp_path):
+def test_failure_of_a_worker_is_reported(tmp_path):
     with pytest.raises(Unavailable, match=r"FileNotFoundError.*nothing"):
         once(worker("bare", "read", tmp_path / "nothing"), {})
     with pytest.raises(Unavailable, match="No module named 'suite"):
@@ -131,20 +132,20 @@ def test_what_a_worker_fails_of_is_told(tmp_path):
         Worker([sys.executable, "-c", "print('dead', file=__import__('sys').stderr)"], {})
 
 
-def test_a_worker_that_hangs_is_ended(monkeypatch):
+def test_worker_that_hangs_is_stopped(monkeypatch):
     monkeypatch.setattr(process, "LIMIT", 0.1)
     with pytest.raises(Unavailable, match=r"^no answer within 0\.1 s$"):
         Worker([sys.executable, "-c", "import time; time.sleep(60)"], {})
 
 
-def test_the_reason_of_an_error_is_a_line():
+def test_reason_of_an_error_is_one_line():
     assert work.reason(LookupError("\n****\n  Resource not found.\n more")) == (
         "LookupError: Resource not found."
     )
     assert work.reason(ValueError()) == "ValueError"
 
 
-def test_words_are_drawn_until_the_round_is_over(monkeypatch):
+def test_words_are_drawn_until_the_time_of_a_round_is_over(monkeypatch):
     clock = iter(range(100))
     monkeypatch.setattr(spell.time, "process_time", lambda: next(clock) * 0.5)
     drawn = []
@@ -154,7 +155,7 @@ def test_words_are_drawn_until_the_round_is_over(monkeypatch):
     assert "".join(drawn) == "abcdeabcde"
 
 
-def test_a_corpus_is_copied_as_often_as_asked(tmp_path):
+def test_corpus_is_repeated_the_given_number_of_times(tmp_path):
     place = Place(tmp_path, tmp_path, lambda text: None)
     (tmp_path / "news-1.csv").write_bytes(b'text\none\n"two\nlines"\n')
     assert place.news(3).read_bytes() == b"text\n" + 3 * b'one\n"two\nlines"\n'
@@ -181,7 +182,7 @@ def test_figures_of_a_corpus():
     }  # fmt: skip
 
 
-def test_ours_is_set_beside_the_fastest_that_is_a_mechanism():
+def test_drawing_is_compared_with_the_fastest_other_mechanism():
     found = results(
         measured("drawing/default", 1.0, 2.0, amount=1_560_000.0),
         measured("drawing/peer-slow", 1.0, 1.0, amount=10.0),
@@ -197,13 +198,13 @@ def test_ours_is_set_beside_the_fastest_that_is_a_mechanism():
 
 
 @pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables])
-def test_a_part_without_any_round_has_no_figures(part):
+def test_part_without_rounds_has_no_figures(part):
     assert part.figures(Results()) == []
     assert part.TITLE
     assert part.NOTE
 
 
-def test_rows_of_all_parts(tmp_path, monkeypatch):
+def test_all_parts_list_their_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(
         peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
     )
@@ -233,8 +234,8 @@ def test_rows_of_all_parts(tmp_path, monkeypatch):
     assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
 
 
-def test_the_process_that_measures_loads_nothing_large(python):
-    """Its memory is counted into the peak of whatever it starts."""
+def test_measuring_process_loads_no_large_library(python):
+    """Linux counts its memory into the peak of every process that it starts."""
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); import bench; "
         "sys.exit(any(name in sys.modules for name in ('numpy', 'syntf', 'polars')))"
@@ -242,17 +243,17 @@ def test_the_process_that_measures_loads_nothing_large(python):
     whole([python, "-c", script, str(process.WORK.parent)], {})
 
 
-def test_spread_is_a_median_and_a_range():
+def test_spread_is_median_minimum_and_maximum():
     assert figures.spread([4.0, 1.0, 2.0, 3.0]) == Spread(2.5, 1.0, 4.0)
 
 
-def test_texts_are_read_as_they_were_written(tmp_path):
+def test_texts_are_read_unchanged(tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text('text\none\n\n"two\n""lines"""\n""\n', encoding="utf-8")
     assert texts.read_texts(str(path)) == ["one", "", 'two\n"lines"', ""]
 
 
-def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
+def test_limits_apply_to_one_size_of_vocabulary():
     found = results(
         measured("tables/product/5000", 1.0),
         measured("tables/paper-measure/5000", 5.0),
@@ -262,7 +263,7 @@ def test_figures_of_vocabularies_have_a_limit_where_one_is_asked():
     )
     made = {figure.key: figure for figure in tables.figures(found)}
     assert (made["tables/paper-5000"].values, made["tables/paper-5000"].must) == ([5.0], None)
-    asked = made["tables/paper-25000"]
-    assert (asked.values, asked.must, asked.aim) == ([3.0, 1.5], 4.0, 2.0)
+    limited = made["tables/paper-25000"]
+    assert (limited.values, limited.must, limited.aim) == ([3.0, 1.5], 4.0, 2.0)
     assert made["tables/numpy"].values == [10.0]
     assert made["tables/memory"].values == [100.0, 100.0]

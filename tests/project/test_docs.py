@@ -1,4 +1,4 @@
-"""The documentation holds together: in the files, as a code host shows them, and as a site."""
+"""Tests of the documentation: links, examples, and the site that MkDocs builds."""
 
 import doctest
 import os
@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
+import check_commits
 import notebook_page
 import pytest
 from check_site import faults
@@ -24,7 +25,7 @@ HEADING = re.compile(r"^#{1,6} +(.+?) *#*$", re.MULTILINE)
 
 
 def prose(path):
-    """A page without its code."""
+    """Return the text of a page without its code."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         cells = notebook_page.read(path)
@@ -37,7 +38,7 @@ def prose(path):
 
 
 def anchors(path):
-    """The ids that a code host gives the headings of a page."""
+    """Return the ids that GitHub gives to the headings of a page."""
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     found = []
     for heading in HEADING.findall(text):
@@ -48,7 +49,7 @@ def anchors(path):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_to_files_and_headings_as_a_code_host_reads_them(path):
+def test_links_lead_to_existing_files_and_headings(path):
     for link in LINK.findall(prose(path)):
         if re.match(r"[a-z]+:", link):
             continue
@@ -59,7 +60,7 @@ def test_links_lead_to_files_and_headings_as_a_code_host_reads_them(path):
             assert unquote(fragment) in anchors(target), link
 
 
-def test_anchors_are_those_of_a_code_host():
+def test_anchors_are_those_of_github():
     known = anchors(ROOT / "docs" / "meaning.md")
     assert known[:4] == [
         "what-a-loss-means", "one-word-a-factor-on-the-odds", "ten-words-a-document-an-author",
@@ -68,18 +69,19 @@ def test_anchors_are_those_of_a_code_host():
 
 
 @pytest.mark.parametrize("name", ["method", "parameters", "scikit-learn"])
-def test_the_examples_of_a_page(name):
+def test_doctests_of_a_page(name):
     page = ROOT / "docs" / f"{name}.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert failed == 0
     assert tried >= 5
 
 
-def test_the_examples_of_the_tools():
+def test_doctests_of_the_tools():
     assert doctest.testmod(notebook_page) == (0, 1)
+    assert doctest.testmod(check_commits) == (0, 2)
 
 
-def test_the_strangers_path_is_the_scripts_and_takes_less_than_five_minutes():
+def test_strangers_path_lists_the_commands_of_its_script_and_takes_less_than_five_minutes():
     page = (ROOT / "docs" / "strangers-path.md").read_text(encoding="utf-8")
     script = (ROOT / "tools" / "strangers_path.sh").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(.+)` \| ([\d.]+) \| ([\d.]+) \|$", page, re.MULTILINE)
@@ -104,12 +106,12 @@ def small_site(tmp_path):
     return tmp_path
 
 
-def test_a_sound_site_has_no_fault(small_site):
+def test_correct_site_has_no_fault(small_site):
     assert faults(small_site) == []
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         ('<a href="gone.html">x</a>', "gone.html does not exist"),
         ('<a href="/gone/">x</a>', "/gone/ does not exist"),
@@ -123,20 +125,20 @@ def test_a_sound_site_has_no_fault(small_site):
         ("<p>It has\n| a | table |</p>", "should be a list or a table"),
     ],
 )
-def test_what_is_broken_in_a_site_is_told_once(small_site, broken, told):
+def test_each_fault_of_a_site_is_reported_once(small_site, broken, message):
     (small_site / "index.html").write_text(GOOD + broken)
     (found,) = faults(small_site)
     assert found.startswith("index.html: ")
-    assert told in found
+    assert message in found
 
 
-def test_an_empty_folder_is_no_site(tmp_path):
+def test_empty_folder_is_a_fault(tmp_path):
     assert len(faults(tmp_path)) == 1
 
 
 @pytest.fixture
 def build(tmp_path, python):
-    """Builds the site from a copy of the pages that a test may change."""
+    """A function that builds the site from a copy of the pages, with text added to some of them."""
     for name in ("mkdocs", "material", "mkdocstrings"):
         if find_spec(name) is None:
             pytest.skip(f"needs {name}: pip install 'syntf[docs]'")
@@ -152,17 +154,17 @@ def build(tmp_path, python):
         for name, text in changed.items():
             with (copy / "docs" / f"{name}.md").open("a", encoding="utf-8") as file:
                 file.write(text)
-        command = [python, "-m", "mkdocs", "build"]  # with --quiet it would not count warnings
+        command = [python, "-m", "mkdocs", "build"]  # with --quiet, warnings would not count
         env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-        done = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True)
-        return done.returncode, done.stderr, copy / "build" / "site"
+        result = subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True)
+        return result.returncode, result.stderr, copy / "build" / "site"
 
     return run
 
 
-def test_the_site_is_built_without_a_fault(build):
-    code, said, site = build(trust="\n# Trust\n")  # a page that was expected
-    assert code == 0, said
+def test_site_is_built_without_a_fault(build):
+    code, log, site = build(trust="\n# Trust\n")  # a page that may be missing
+    assert code == 0, log
     assert faults(site) == []
     home = (site / "index.html").read_text(encoding="utf-8")
     assert 'href="trust.html"' in home
@@ -177,14 +179,14 @@ def test_the_site_is_built_without_a_fault(build):
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "messages"),
     [
         ({"files": "\n[x](gone.md)\n[y](meaning.md#gone)\n"}, ["gone.md", "#gone"]),
-        ({"unlisted": "# A page nobody finds\n"}, ["unlisted.md"]),
+        ({"unlisted": "# A page that is not in the navigation\n"}, ["unlisted.md"]),
     ],
 )
-def test_a_broken_link_and_a_page_without_a_place_stop_the_build(build, changed, told):
-    code, said, _ = build(**changed)
+def test_broken_links_and_unlisted_pages_stop_the_build(build, changed, messages):
+    code, log, _ = build(**changed)
     assert code != 0
-    for each in told:
-        assert each in said
+    for message in messages:
+        assert message in log

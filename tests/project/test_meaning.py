@@ -1,4 +1,4 @@
-"""Every number in docs/meaning.md, printed again."""
+"""Every number in docs/meaning.md is computed again and compared."""
 
 import doctest
 import re
@@ -14,13 +14,13 @@ BLOCK = r"^```text\n(.*?)^```$"
 COMMAND = "bounds --neighbours 1 --loss {} --max-size 3500 --length 100 --documents 50 --delta 1e-6"
 
 
-def test_the_examples_in_python():
+def test_doctests_of_the_page():
     failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert (failed, tried) == (0, 4)
 
 
 @pytest.mark.parametrize(("loss", "block"), [(10, 0), (2, 1)])
-def test_the_output_of_the_command(capsys, monkeypatch, loss, block):
+def test_output_of_the_command_is_as_shown(capsys, monkeypatch, loss, block):
     page = PAGE.read_text(encoding="utf-8")
     assert f"`syntf {COMMAND.format(10)}`" in page
     shown = re.findall(BLOCK, page, re.MULTILINE | re.DOTALL)
@@ -31,7 +31,7 @@ def test_the_output_of_the_command(capsys, monkeypatch, loss, block):
     assert out == shown[block]
 
 
-def test_the_figures_in_the_text_are_those_of_the_output():
+def test_figures_in_the_text_occur_in_the_output():
     page = PAGE.read_text(encoding="utf-8")
     blocks = "".join(re.findall(BLOCK, page, re.MULTILINE | re.DOTALL))
     prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)

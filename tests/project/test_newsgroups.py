@@ -1,4 +1,4 @@
-"""The paper's setting on the real data: 20 newsgroups and GloVe."""
+"""Tests of the paper's setting on its data: 20 newsgroups and GloVe."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def train():
         ).data
     except OSError:
         pytest.skip(
-            "20 newsgroups are not here: python -c 'from sklearn.datasets import "
+            "needs 20 newsgroups: python -c 'from sklearn.datasets import "
             "fetch_20newsgroups as fetch; fetch()', or set SYNTF_NEWSGROUPS to a data home"
         )
 
@@ -33,14 +33,14 @@ def train():
 def paper(train):
     if not Path(GLOVE).is_file():
         pytest.skip(
-            "GloVe is not here: download glove.6B.zip from the GloVe project and set "
+            "needs GloVe: download glove.6B.zip from the GloVe project and set "
             "SYNTF_GLOVE to its glove.6B.100d.txt"
         )
     return SynTF(preset="paper", vectors=GLOVE, fit_vocabulary=True).fit(train)
 
 
-def test_tight_loss_of_the_papers_optimum(paper):
-    """The paper: 25.4 with its own tokeniser; the same definitions give 25.6 here."""
+def test_tight_loss_of_the_paper_is_reproduced(paper):
+    """The paper reports 25.4 with its own tokeniser; the same definitions give 25.6 here."""
     assert paper.guarantee_.loss_per_word.tight == pytest.approx(25.6, abs=0.3)
     assert paper.guarantee_.provenance["vocabulary"] == "fitted"
     assert not paper.guarantee_.private
@@ -53,20 +53,20 @@ def test_every_message_gives_150_words(paper, train):
     assert counts.shape == (601, paper.guarantee_.vocabulary_size)
 
 
-def test_the_table_is_the_same_without_the_compiled_loops(paper, monkeypatch):
+def test_draws_are_the_same_without_the_compiled_loops(paper, monkeypatch):
     from syntf.mechanism import kernels
 
     rows = np.random.default_rng(0).integers(0, paper.guarantee_.input_size + 1, 500)
     mechanism = paper._anonymizer.mechanism
     drawn = mechanism.sample(rows, source=Seeded(1))
     monkeypatch.setattr(kernels, "_compiled", None)
-    del mechanism.rating.words._packed  # in a form that only they read
+    del mechanism.rating.words._packed  # a form that only the compiled loops read
     assert (mechanism.sample(rows, source=Seeded(1)) == drawn).all()
 
 
-def test_embedded_vectors_are_glove_rounded():
+def test_embedded_vectors_are_those_of_glove():
     if not Path(GLOVE).is_file():
-        pytest.skip("GloVe is not here: set SYNTF_GLOVE to glove.6B.100d.txt")
+        pytest.skip("needs GloVe: set SYNTF_GLOVE to glove.6B.100d.txt")
     from syntf.vectors.word_vectors import WordVectors
 
     embedded, full = WordVectors.embedded(), WordVectors.read(GLOVE)

@@ -1,7 +1,7 @@
-"""What a file can do to whoever opens it, and what is left of texts: nothing, each tested.
+"""Tests of security: hostile files do no harm, and texts leave no trace outside the release.
 
-A canary is a word that stands in the texts alone. After a run everything that the process wrote
-is searched for it: its folder, its home, its cache, its temporary files, what it printed.
+A canary is a word that occurs only in the texts. After a run, everything that the process wrote is
+searched for it: its folder, its home, its cache, its temporary files and its output.
 """
 
 import ast
@@ -42,7 +42,7 @@ SOURCES = sorted(Path(syntf.__file__).parent.rglob("*.py"))
 
 
 class Trap:
-    """A pickle that leaves a mark where it was opened."""
+    """An object whose pickle creates a file when it is loaded."""
 
     def __init__(self, mark):
         self.mark = mark
@@ -60,7 +60,7 @@ def mark(tmp_path):
 def trap(mark):
     raw = pickle.dumps(Trap(mark))
     pickle.loads(raw).close()  # noqa: S301
-    assert mark.exists()  # it works
+    assert mark.exists()  # the trap works
     mark.unlink()
     return raw
 
@@ -110,7 +110,7 @@ def test_no_pickle_is_loaded_as_vectors_or_vocabulary(tmp_path, trap, mark, name
 
 
 def test_no_pickle_is_loaded_from_the_cache(tmp_path, trap, mark, empty_cache):
-    """Neither in place of an entry nor, with the right checksum, inside of one."""
+    """Try a pickle in place of a cache entry, and inside an entry with a valid checksum."""
     (tmp_path / "v.txt").write_text("cat 1 2\ndog 2 1\n")
     read_cached(tmp_path / "v.txt")
     (entry,) = empty_cache.glob("*.vectors")
@@ -122,7 +122,7 @@ def test_no_pickle_is_loaded_from_the_cache(tmp_path, trap, mark, empty_cache):
 
 
 def test_no_pickle_is_loaded_from_a_draft(tmp_path, trap, mark):
-    """Not even by someone who may write to the folder, and knows its key and its digests."""
+    """Try an attacker who can write to the folder and knows its key and its digests."""
     draft = tmp_path / ".out.partial"
     planted = archive({f"{name}.npy": object_array(mark) for name in
                        ("format", "shape", "data", "indices", "indptr")})  # fmt: skip
@@ -158,7 +158,7 @@ def test_no_pickle_is_loaded_from_results(tmp_path, trap, mark):
         assert not mark.exists()
 
 
-def test_nothing_in_the_product_unpickles_or_executes():
+def test_no_module_unpickles_or_executes_data():
     """No module names what could: pickle, marshal, shelve, eval, exec, a shell, an unsafe load."""
     banned = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib.load"}
     for path in SOURCES:
@@ -178,7 +178,7 @@ def test_nothing_in_the_product_unpickles_or_executes():
 
 
 @pytest.mark.parametrize("name", ["../evil", "{outside}", "wordnet/../../evil", "words.npy"])
-def test_an_archive_writes_nowhere(tmp_path, name):
+def test_reading_an_archive_writes_nothing(tmp_path, name):
     """Zip files are read in memory; tar files not at all."""
     name = name.format(outside=tmp_path / "evil")
     inside = tmp_path / "inside"
@@ -196,7 +196,7 @@ def test_an_archive_writes_nowhere(tmp_path, name):
     assert after - before == {inside / "v.npz", inside / "v.tar.gz"}
 
 
-def test_a_parquet_file_opens_and_writes_nothing_else(tmp_path, monkeypatch):
+def test_reading_a_parquet_file_opens_and_writes_no_other_file(tmp_path, monkeypatch):
     """Neither a name that is a pattern, nor columns named like paths, reach beyond the file."""
     monkeypatch.chdir(tmp_path)
     secret = pl.DataFrame({"text": ["secret"], "../../evil": ["x"]})
@@ -211,7 +211,7 @@ def test_a_parquet_file_opens_and_writes_nothing_else(tmp_path, monkeypatch):
     assert not (tmp_path.parent / "evil").exists()
 
 
-def test_a_link_in_place_of_the_draft_is_not_followed(tmp_path):
+def test_symbolic_link_in_place_of_the_draft_is_not_followed(tmp_path):
     """Whoever may write beside the target could point the draft at a folder to be cleared."""
     precious = tmp_path / "precious"
     precious.mkdir()
@@ -226,7 +226,7 @@ FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", " 
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
-def test_formulas_in_a_table_of_results_are_inert(tmp_path, formula):
+def test_formulas_in_results_are_escaped(tmp_path, formula):
     """No cell of a CSV file begins as a formula, whatever words it comes from."""
     score = {"method": "syntf", "task": "utility", "model": "nb", "attacker": formula,
              "scenario": formula, "tagger": formula, "run": 0}  # fmt: skip
@@ -249,12 +249,12 @@ def _is_number(cell):
         return False
 
 
-def test_no_format_of_a_release_is_read_by_a_spreadsheet():
+def test_no_release_format_opens_in_a_spreadsheet():
     """Where words of a vocabulary reach a release, it is as Parquet, JSON or plain text."""
     assert not {suffix for suffix, _ in writers.WRITERS.values()} & {".csv", ".tsv", ".xlsx"}
 
 
-def test_every_csv_file_is_written_by_the_one_that_makes_cells_inert():
+def test_every_csv_file_is_written_with_escaped_cells():
     """No other module asks for a writer of CSV."""
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
@@ -322,7 +322,7 @@ def run(tmp_path, world, *arguments, stdin=b""):
 
 
 def inside(tmp_path, world, monkeypatch, capfd, *arguments):
-    """The same in this process, where there are many to try."""
+    """Run a command in this process, which is faster, and search for the canary."""
     for name, value in world.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path / "work")
@@ -349,8 +349,8 @@ def corpus(tmp_path, count=60):
     return path
 
 
-def test_the_search_finds_what_is_there(tmp_path):
-    """The canary test has an eye for files, names, archives and columns."""
+def test_search_finds_the_canary_everywhere(tmp_path):
+    """The search looks into files, file names, archives and columns."""
     pl.DataFrame({"x": [SENTENCE]}).write_parquet(tmp_path / "a.parquet")
     np.savez_compressed(tmp_path / "b.npz", x=np.array([SENTENCE]).astype("S"))
     (tmp_path / "c").write_bytes(gzip.compress(SENTENCE.encode()))
@@ -373,7 +373,7 @@ def test_a_release_leaves_no_text_behind(tmp_path, world, monkeypatch, capfd, mo
 
 
 def test_every_other_command_leaves_no_text_behind(tmp_path, world):
-    """coverage, a vocabulary, evaluate with its processes; each a process of its own."""
+    """Run coverage, vocabulary and evaluate, each in its own process."""
     path = corpus(tmp_path)
     own = ["--vectors", "../inputs/vectors.txt", "--morphology", "lower"]
     labels = ["--label", "topic", "--author", "author", "--min-test", "3", "--tagger", "pattern"]
@@ -397,7 +397,7 @@ def test_tuning_leaves_no_text_behind(tmp_path, world):
     assert code == 0, error
 
 
-def test_a_run_that_fails_late_leaves_no_text_behind(tmp_path, world, monkeypatch, capfd):
+def test_internal_error_leaves_no_text_behind(tmp_path, world, monkeypatch, capfd):
     """A fault of the program itself, whose error quotes a text, is reported without the text.
 
     The function at fault is named by its place in the package, even if other files on the way lie
@@ -437,7 +437,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_reader_that_refuses_a_file_quotes_nothing(tmp_path, world, monkeypatch, capfd, name):
+def test_refused_file_is_not_quoted(tmp_path, world, monkeypatch, capfd, name):
     path = tmp_path / "inputs" / name
     path.write_text(BROKEN[name])
     for command in (["anonymize", path, "--out", "r", *PUBLIC], ["coverage", path, *PUBLIC]):
@@ -448,7 +448,7 @@ def test_a_reader_that_refuses_a_file_quotes_nothing(tmp_path, world, monkeypatc
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-7", "unicode_escape", "idna", "shift_jis"])
-def test_a_wrong_encoding_quotes_nothing(tmp_path, world, monkeypatch, capfd, encoding):
+def test_wrong_encoding_quotes_no_text(tmp_path, world, monkeypatch, capfd, encoding):
     path = tmp_path / "inputs" / "texts.csv"
     path.write_bytes(f"text,n\n{SENTENCE} é,1\n".encode("latin-1"))
     command = ["anonymize", path, "--encoding", encoding, "--out", "r", *PUBLIC]
@@ -456,16 +456,14 @@ def test_a_wrong_encoding_quotes_nothing(tmp_path, world, monkeypatch, capfd, en
 
 
 @pytest.mark.parametrize("option", ["--keep", "--id", "--text"])
-def test_a_column_that_is_not_there_is_asked_for_without_a_text(
-    tmp_path, world, monkeypatch, capfd, option
-):
+def test_missing_column_is_reported_without_a_text(tmp_path, world, monkeypatch, capfd, option):
     command = ["anonymize", corpus(tmp_path), option, "missing", "--out", "r", *PUBLIC]
     code, error = inside(tmp_path, world, monkeypatch, capfd, *command)
     assert code == 2
     assert "no column 'missing'; the columns are: text, topic, author" in error
 
 
-def test_a_message_cannot_command_a_terminal(tmp_path, world, monkeypatch, capfd):
+def test_message_contains_no_control_characters(tmp_path, world, monkeypatch, capfd):
     path = tmp_path / "inputs" / "x.csv"
     path.write_text("a\x1b]0;owned\x07b,n\n1,2\n")
     code, error = inside(tmp_path, world, monkeypatch, capfd, "coverage", path, *PUBLIC)

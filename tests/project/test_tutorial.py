@@ -1,7 +1,7 @@
-"""docs/tutorial.ipynb runs from top to bottom, and what it stores is what a fresh run finds.
+"""docs/tutorial.ipynb runs from top to bottom, and its stored output is that of a fresh run.
 
-Cells are tagged by what may differ: *scores* by TOLERANCE, *random* cells in their words. All
-others put out the same again, letter for letter. Pictures keep their size.
+Tags of a cell say what may differ: scores of a cell tagged *scores* by at most TOLERANCE, words of
+a cell tagged *random*. All other output must be equal. Pictures must keep their size.
 """
 
 import base64
@@ -20,7 +20,7 @@ TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
 SCORE = re.compile(r"\b[01]\.\d\d\b")
 TOLERANCE = 0.15
 SECONDS = 60
-"""Of one processor."""
+"""Most processor seconds that the notebook may take."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def tags(cell):
 
 
 def sizes(cell):
-    """Width and height of its pictures, from their headers."""
+    """Return width and height of the pictures of a cell."""
     found = []
     for output in cell["outputs"]:
         if "image/png" in output.get("data", {}):
@@ -63,29 +63,29 @@ def sizes(cell):
 
 
 def differences(old, new):
-    """What one run of a cell has that another does not, in words."""
+    """Say how the output of two runs of a cell differs; empty if it does not."""
     if [output["output_type"] for output in old["outputs"]] != [
         output["output_type"] for output in new["outputs"]
     ]:
-        return "other outputs"
+        return "different kinds of output"
     if len(sizes(old)) != len(sizes(new)):
-        return "other pictures"
-    for one, other in zip(sizes(old), sizes(new), strict=True):
-        if any(abs(a - b) > 0.03 * a for a, b in zip(one, other, strict=True)):
-            return f"a picture of {one} has become one of {other}"
+        return "different number of pictures"
+    for before, after in zip(sizes(old), sizes(new), strict=True):
+        if any(abs(a - b) > 0.03 * a for a, b in zip(before, after, strict=True)):
+            return f"the size of a picture changed from {before} to {after}"
     if "random" in tags(old):
         same = text(old).count("\n") == text(new).count("\n")
-        return "" if same else "other lines"
+        return "" if same else "different number of lines"
     if "scores" not in tags(old):
-        return "" if text(old) == text(new) else f"{text(old)!r} has become {text(new)!r}"
+        return "" if text(old) == text(new) else f"{text(old)!r} changed to {text(new)!r}"
     if SCORE.sub("#", text(old)) != SCORE.sub("#", text(new)):
-        return f"{text(old)!r} has become {text(new)!r}"
+        return f"{text(old)!r} changed to {text(new)!r}"
     pairs = zip(SCORE.findall(text(old)), SCORE.findall(text(new)), strict=True)
     far = [pair for pair in pairs if abs(float(pair[0]) - float(pair[1])) > TOLERANCE]
     return f"scores moved: {far}" if far else ""
 
 
-def test_every_cell_was_run_and_none_broke(stored):
+def test_every_cell_has_output_and_no_error(stored):
     assert len(stored) == 10
     for cell in stored:
         assert re.search(r"\bprint\(|plt\.show\(\)", joined(cell["source"]))
@@ -95,41 +95,41 @@ def test_every_cell_was_run_and_none_broke(stored):
     assert all(cell["metadata"].get("alt") for cell in stored if sizes(cell))
 
 
-def test_a_fresh_run_finds_what_is_stored(stored, fresh):
+def test_fresh_run_gives_the_stored_output(stored, fresh):
     cells, _ = fresh
     assert [cell["source"] for cell in cells] == [cell["source"] for cell in stored]
     assert [differences(*pair) for pair in zip(stored, cells, strict=True)] == [""] * len(stored)
 
 
-def test_it_takes_less_than_a_minute_of_one_processor(fresh):
+def test_tutorial_takes_less_than_a_minute_of_processor_time(fresh):
     assert fresh[1] < SECONDS
 
 
-def test_its_conclusions_hold_in_what_is_stored_and_in_a_fresh_run(stored, fresh):
+def test_conclusions_hold_for_stored_and_fresh_output(stored, fresh):
     for cells in (stored, fresh[0]):
         scored = [text(cell) for cell in cells if "scores" in tags(cell)]
         analyst, attacker, curves = ([float(x) for x in SCORE.findall(each)] for each in scored)
-        assert analyst[1] > 0.75 * analyst[0]  # keeps most of what she had
-        assert attacker[1] < 0.7 * attacker[0]  # much of what she had
+        assert analyst[1] > 0.75 * analyst[0]  # the analyst keeps most of her accuracy
+        assert attacker[1] < 0.7 * attacker[0]  # the attacker loses much of hers
         rows = [curves[i : i + 2] for i in range(0, len(curves), 2)]
         assert max(rows[0]) < 0.4  # with a small ε both fail
-        assert rows[-1][0] > 0.8  # the analyst rises
-        assert all(row[1] < 0.8 * attacker[0] for row in rows)  # the attacker is never back
+        assert rows[-1][0] > 0.8  # the accuracy of the analyst rises
+        assert all(row[1] < 0.8 * attacker[0] for row in rows)  # the attacker never recovers
 
 
-def test_a_cell_that_differs_is_told(stored):
+def test_differences_between_cells_are_found(stored):
     exact, scored = stored[2], stored[5]
     assert tags(scored) == ["scores"]
     assert differences(exact, exact) == differences(scored, scored) == ""
     changed = {**exact, "outputs": [{**exact["outputs"][0], "text": "private: False"}]}
-    assert "has become" in differences(exact, changed)
+    assert "changed to" in differences(exact, changed)
     moved = SCORE.sub("0.10", text(scored))
     changed = {**scored, "outputs": [{**scored["outputs"][0], "text": moved}]}
     assert differences(scored, changed).startswith("scores moved")
-    assert differences(exact, {**exact, "outputs": []}) == "other outputs"
+    assert differences(exact, {**exact, "outputs": []}) == "different kinds of output"
 
 
-def test_the_page_shows_texts_code_outputs_and_pictures():
+def test_page_shows_text_code_output_and_pictures():
     picture = base64.b64encode(b"png").decode()
     shown = {"output_type": "display_data", "data": {"image/png": picture, "text/plain": "<F>"}}
     said = {"output_type": "stream", "text": ["one\n", "two\n"]}
