@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     try:
-        renyi.engine(options.device)
+        renyi.array_functions(options.device)
         devices: list[str | None] = [None, options.device]
     except SyntfError as error:
         print(f"{error}: NumPy only")

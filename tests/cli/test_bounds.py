@@ -66,7 +66,7 @@ def test_it_says_if_nothing_is_smaller(syntf):
 
 
 def test_it_says_what_compares_more_rows(syntf, monkeypatch):
-    monkeypatch.setattr("syntf.privacy.accounting.AFFORDABLE", 10)
+    monkeypatch.setattr("syntf.privacy.accounting.MAX_CPU_WORK", 10)
     options = ["--preset", "paper", "--epsilon", 2]
     _, out, _ = syntf(*options, "--delta", 1e-6)
     assert out.endswith("All pairs of 13 rows are compared with --device cuda only.\n")

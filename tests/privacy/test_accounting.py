@@ -7,7 +7,7 @@ from syntf.core.errors import SyntfError
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.privacy import accounting, dominating_pair, renyi
-from syntf.privacy.accounting import COLUMNS, PAIRS, Epsilon, accounts, affordable
+from syntf.privacy.accounting import COLUMNS, PAIRS, Epsilon, accounts, compares_all_pairs
 from syntf.privacy.renyi import orders
 
 DRAWS = [200, 10_000]
@@ -28,7 +28,7 @@ def graded():
     return ExponentialMechanism(similar(300, 10), epsilon=5.0)
 
 
-def test_neighbourhoods_have_all_that_is_known_of_them():
+def test_neighbourhood_mechanism_gets_all_four_methods():
     mechanism = NeighbourhoodMechanism([[0], [1], [2]], outputs=3500, epsilon=17.0)
     found = accounts(mechanism, DRAWS, 1e-6)
     assert [account.method for account in found] == [
@@ -39,14 +39,14 @@ def test_neighbourhoods_have_all_that_is_known_of_them():
         pure, any_, closed, exact = (account.epsilons[i] for account in found)
         assert pure == Epsilon(draws * 8.5)
         assert any_ == Epsilon(dominating_pair.any_mechanism(mechanism.ratio, draws, 1e-6))
-        epsilon, a = min((renyi.converted(fine[a], a, draws, 1e-6), a) for a in fine)
+        epsilon, a = min((renyi.to_epsilon(fine[a], a, draws, 1e-6), a) for a in fine)
         assert closed == Epsilon(epsilon, 1 + a)
         assert exact == Epsilon(dominating_pair.neighbourhood(mechanism, draws, 1e-6))
         assert exact.epsilon < closed.epsilon < any_.epsilon < pure.epsilon
 
 
-def test_graded_rows_are_compared_at_the_best_orders(graded):
-    """What a few rows speak for is the best of all orders there are."""
+def test_exponential_mechanism_is_accounted_at_the_best_orders(graded):
+    """The orders that a sample of rows selects are the best of all orders."""
     found = by_name(accounts(graded, DRAWS, 1e-6))
     assert list(found) == ["n·ℓ", "any mechanism of this loss", COLUMNS, PAIRS]
     among = orders(graded.loss)
@@ -61,21 +61,21 @@ def test_graded_rows_are_compared_at_the_best_orders(graded):
         assert found[PAIRS][i].epsilon < found[COLUMNS][i].epsilon < draws * graded.loss
 
 
-def test_nothing_is_above_n_times_the_loss():
+def test_no_epsilon_exceeds_n_times_the_loss():
     for mechanism in (
         ExponentialMechanism(np.eye(6), epsilon=80.0),
         ExponentialMechanism(similar(30, 4), epsilon=0.01),
         NeighbourhoodMechanism([[0], [1]], outputs=9, epsilon=60.0),
         NeighbourhoodMechanism([[0, 1], [1, 2]], outputs=3, epsilon=4.0),
     ):
-        for draws in (1, 40, dominating_pair.MOST_DRAWS + 1):
+        for draws in (1, 40, dominating_pair.MAX_DRAWS + 1):
             pure, *others = accounts(mechanism, [draws], 1e-9)
             assert pure.epsilons[0].epsilon == pytest.approx(draws * mechanism.loss, rel=1e-15)
             assert all(0 < o.epsilons[0].epsilon <= pure.epsilons[0].epsilon for o in others)
 
 
-def test_a_pass_that_cannot_help_is_not_made(monkeypatch):
-    """At so large a loss a few rows show that no order gives less than n·ℓ."""
+def test_no_pass_over_all_rows_if_the_sample_rules_it_out(monkeypatch):
+    """At this large loss the sample shows that no order gives less than n·ℓ."""
     mechanism = ExponentialMechanism(np.eye(400), epsilon=60.0)
     seen = []
     checked_weights = mechanism.checked_weights
@@ -84,28 +84,30 @@ def test_a_pass_that_cannot_help_is_not_made(monkeypatch):
     )
     found = by_name(accounts(mechanism, [100], 1e-6))
     assert found[COLUMNS] == found[PAIRS] == found["n·ℓ"]
-    assert max(seen) == accounting.SAMPLE
+    assert max(seen) == accounting.SAMPLE_ROWS
 
 
-def test_all_pairs_are_left_out_where_they_cost_too_much(monkeypatch, graded):
-    assert affordable(graded)
-    monkeypatch.setattr(accounting, "AFFORDABLE", 300**3 - 1)
-    assert not affordable(graded)
+def test_all_pairs_are_skipped_if_too_expensive(monkeypatch, graded):
+    assert compares_all_pairs(graded)
+    monkeypatch.setattr(accounting, "MAX_CPU_WORK", 300**3 - 1)
+    assert not compares_all_pairs(graded)
     found = by_name(accounts(graded, DRAWS, 1e-6))
     assert list(found) == ["n·ℓ", "any mechanism of this loss", COLUMNS]
-    assert affordable(NeighbourhoodMechanism([[i] for i in range(900)], outputs=900, epsilon=9.0))
+    assert compares_all_pairs(
+        NeighbourhoodMechanism([[i] for i in range(900)], outputs=900, epsilon=9.0)
+    )
 
 
-def test_a_device_compares_all_pairs_of_any_table(monkeypatch, graded):
+def test_device_compares_all_pairs_of_a_table_of_any_size(monkeypatch, graded):
     pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
     usual = by_name(accounts(graded, DRAWS, 1e-6))
-    monkeypatch.setattr(accounting, "AFFORDABLE", 0)
+    monkeypatch.setattr(accounting, "MAX_CPU_WORK", 0)
     found = by_name(accounts(graded, DRAWS, 1e-6, device="cpu"))
     for ours, theirs in zip(usual[PAIRS], found[PAIRS], strict=True):
         assert theirs.epsilon == pytest.approx(ours.epsilon, rel=1e-10)
 
 
-def test_a_missing_device_is_told_before_the_work(monkeypatch, graded):
+def test_missing_device_is_reported_before_the_work(monkeypatch, graded):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setattr(renyi, "column_minimum", None)
     with pytest.raises(SyntfError, match="PyTorch"):
@@ -113,6 +115,10 @@ def test_a_missing_device_is_told_before_the_work(monkeypatch, graded):
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 1.5, float("nan"), float("inf"), True, "1e-6"])
-def test_a_delta_that_is_no_probability_is_refused(graded, delta):
+def test_delta_outside_zero_and_one_is_refused(graded, delta):
     with pytest.raises(SyntfError, match="delta"):
         accounts(graded, DRAWS, delta)
+
+
+def test_delta_may_be_a_numpy_float(graded):
+    assert accounts(graded, [10], np.float32(0.25)) == accounts(graded, [10], 0.25)

@@ -1,6 +1,7 @@
 import itertools
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 import pytest
@@ -9,22 +10,22 @@ from hypothesis import strategies as st
 
 from syntf.core.exact import EXACT
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.privacy.dominating_pair import MOST_DRAWS, any_mechanism, neighbourhood
+from syntf.privacy.dominating_pair import MAX_DRAWS, any_mechanism, neighbourhood
 
 
 def exp(value):
-    """e^value as a fraction, right to 50 digits."""
+    """Return e^value as a fraction, correct to 50 digits."""
     with localcontext(EXACT):
         return Fraction(Decimal(value).exp())
 
 
 def hockey(p, q, t):
-    """E_t of two exact distributions."""
+    """Return E_t of two exact distributions."""
     return sum(max(0, x - t * y) for x, y in zip(p, q, strict=True))
 
 
 def product(rows):
-    """The exact distribution of one draw from each row."""
+    """Return the exact distribution of one draw from each row."""
     every = [Fraction(1)]
     for row in rows:
         every = [p * x for p in every for x in row]
@@ -32,7 +33,7 @@ def product(rows):
 
 
 def table(mechanism):
-    """All rows as exact chances."""
+    """Return all rows as exact probabilities."""
     rows = range(mechanism.shape[0])
     return [[Fraction(int(w), mechanism.total) for w in mechanism.weights(row)] for row in rows]
 
@@ -42,7 +43,7 @@ def table(mechanism):
     st.integers(1, 6),
     st.sampled_from([1e-9, 1e-4, 0.03, 0.2, 0.6]),
 )
-def test_any_mechanism_is_the_least_epsilon_of_true_answers(ratio, draws, delta):
+def test_any_mechanism_is_the_least_epsilon_of_randomised_response(ratio, draws, delta):
     true = [ratio / (1 + ratio), 1 / (1 + ratio)]
     p, q = product([true] * draws), product([true[::-1]] * draws)
     epsilon = any_mechanism(ratio, draws, delta)
@@ -59,10 +60,10 @@ def test_any_mechanism_by_hand():
     assert any_mechanism(Fraction(1), 5, 1e-9) == 0
 
 
-def test_more_draws_than_can_be_summed_have_no_answer():
+def test_too_many_draws_give_infinity():
     mechanism = NeighbourhoodMechanism([[0], [1]], outputs=9, epsilon=4.0)
-    assert any_mechanism(Fraction(3), MOST_DRAWS + 1, 1e-6) is None
-    assert neighbourhood(mechanism, MOST_DRAWS + 1, 1e-6) is None
+    assert any_mechanism(Fraction(3), MAX_DRAWS + 1, 1e-6) == inf
+    assert neighbourhood(mechanism, MAX_DRAWS + 1, 1e-6) == inf
 
 
 NEIGHBOURS = [
@@ -76,13 +77,13 @@ NEIGHBOURS = [
 @pytest.mark.parametrize(("neighbours", "outputs"), NEIGHBOURS)
 @pytest.mark.parametrize("bits", [6, 8, 11, 62])
 @pytest.mark.parametrize("delta", [1e-5, 0.02, 0.3])
-def test_no_products_of_rows_exceed_the_epsilon(neighbours, outputs, bits, delta):
+def test_no_products_of_rows_exceed_epsilon(neighbours, outputs, bits, delta):
     """All rows, the empty document's too, in all products of two; uneven shares included."""
     mechanism = NeighbourhoodMechanism(neighbours, outputs=outputs, epsilon=3.0, total_bits=bits)
     rows = table(mechanism)
     for draws in (1, 2):
         epsilon = neighbourhood(mechanism, draws, delta)
-        if epsilon is None:
+        if epsilon == inf:
             assert bits == 6
             continue
         t = exp(epsilon)
@@ -93,7 +94,7 @@ def test_no_products_of_rows_exceed_the_epsilon(neighbours, outputs, bits, delta
 
 @pytest.mark.parametrize("draws", [1, 2, 5])
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.2])
-def test_rows_without_a_common_neighbour_attain_the_epsilon(draws, delta):
+def test_rows_without_a_common_neighbour_attain_epsilon(draws, delta):
     mechanism = NeighbourhoodMechanism([[0], [1], [2]], outputs=4, epsilon=5.0)
     first, second, *_ = table(mechanism)
     epsilon = neighbourhood(mechanism, draws, delta)
@@ -102,15 +103,15 @@ def test_rows_without_a_common_neighbour_attain_the_epsilon(draws, delta):
     assert epsilon < any_mechanism(mechanism.ratio, draws, delta)
 
 
-def test_rows_that_must_share_neighbours_have_no_such_pair():
+def test_too_few_outputs_to_separate_neighbours_give_infinity():
     mechanism = NeighbourhoodMechanism([[0, 1], [1, 2]], outputs=3, epsilon=5.0)
-    assert neighbourhood(mechanism, 1, 1e-6) is None
+    assert neighbourhood(mechanism, 1, 1e-6) == inf
 
 
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-4, 0.05]))
-def test_documents_are_no_worse_than_rows(seed, delta):
-    """Releases as mixtures of products, with any chances of the tuples of inputs."""
+def test_documents_lose_no_more_than_rows(seed, delta):
+    """Releases are mixtures of products, with random probabilities of the tuples of inputs."""
     rng = np.random.default_rng(seed)
     mechanism = NeighbourhoodMechanism([[0], [1], [2]], outputs=3, epsilon=3.0, total_bits=20)
     products = [product(chosen) for chosen in itertools.product(table(mechanism), repeat=2)]
@@ -136,8 +137,8 @@ print(json.dumps(found))
 """
 
 
-def test_epsilons_are_those_of_dp_accounting(oracle):
-    """Its privacy loss distributions round losses up to multiples of 1e-4 a draw."""
+def test_epsilon_agrees_with_dp_accounting(oracle):
+    """dp-accounting rounds losses up to multiples of 1e-4 for each draw."""
     asked, own = [], []
     for loss, outputs, draws, delta in [
         (0.5, 40, 60, 1e-6), (2.0, 100, 30, 1e-6), (5.0, 500, 40, 1e-5), (8.0, 3000, 20, 1e-3),

@@ -18,17 +18,17 @@ from syntf.privacy.renyi import (
     FINE,
     all_pairs,
     column_minimum,
-    converted,
     descend,
     least,
     orders,
+    to_epsilon,
 )
 
 UNIT = 2.0**-53
 
 
 def exact(p, q, a, total):
-    """D of two rows of weights, of order 1 + a, to 50 digits; also of `q` that sums to less."""
+    """Return D of order 1 + a of two rows of weights to 50 digits; `q` may sum to less."""
     with localcontext(EXACT):
         terms = (
             x * ((Decimal(x).ln() - Decimal(y).ln()) * Decimal(a)).exp()
@@ -42,13 +42,13 @@ def weights(mechanism):
 
 
 def worst(mechanism, a):
-    """The greatest divergence of two rows, by going through all pairs."""
+    """Return the greatest divergence of two rows, by comparing all pairs."""
     pairs = itertools.permutations(weights(mechanism), 2)
     return max(exact(p, q, a, mechanism.total) for p, q in pairs)
 
 
 def similar(size, dimensions=50, seed=20180711):
-    """Ratings of synthetic words: cosines, nothing below 0."""
+    """Return ratings of synthetic words: cosines, clipped at 0."""
     vectors = np.random.default_rng(seed).normal(size=(size, dimensions))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.clip(vectors @ vectors.T, 0, 1)
@@ -57,7 +57,7 @@ def similar(size, dimensions=50, seed=20180711):
 # orders and conversion
 
 
-def test_orders_stop_where_floats_would():
+def test_orders_that_floats_cannot_express_are_left_out():
     assert (min(FINE), max(COARSE)) == (2.0**-12, 128)
     assert set(COARSE) <= set(FINE)
     assert len(COARSE) == 39
@@ -68,20 +68,22 @@ def test_orders_stop_where_floats_would():
 
 
 @given(st.sampled_from(FINE), st.floats(0, 50), st.integers(1, 10_000), st.floats(1e-12, 0.5))
-def test_converted_is_the_formula_rounded_up(a, divergence, draws, delta):
+def test_conversion_is_the_formula_rounded_up(a, divergence, draws, delta):
     with localcontext(EXACT):
         alpha = Decimal(a) + 1
         wanted = Decimal(divergence) * draws + ((alpha - 1) / alpha).ln()
         wanted -= (Decimal(delta) * alpha).ln() / (alpha - 1)
-        found = Decimal(converted(divergence, a, draws, delta))
+        found = Decimal(to_epsilon(divergence, a, draws, delta))
     assert max(Decimal(0), wanted) <= found
     assert found <= max(Decimal(0), wanted) + abs(wanted) * Decimal("3e-16") + Decimal("1e-39")
 
 
-def test_converted_by_hand():
+def test_conversion_by_hand():
     # α = 2: ε = n·D + ln ½ − ln 2δ
-    assert converted(0.25, 1.0, 8, 0.01) == pytest.approx(2 + np.log(0.5) - np.log(0.02), rel=1e-15)
-    assert converted(0.0, 1.0, 8, 0.9) == 0
+    assert to_epsilon(0.25, 1.0, 8, 0.01) == pytest.approx(
+        2 + np.log(0.5) - np.log(0.02), rel=1e-15
+    )
+    assert to_epsilon(0.0, 1.0, 8, 0.9) == 0
 
 
 DP_ACCOUNTING = """
@@ -91,8 +93,8 @@ print(json.dumps([compute_epsilon(*case) for case in json.load(sys.stdin)]))
 """
 
 
-def test_conversions_are_those_of_dp_accounting(oracle):
-    """For orders from 1.01 on, which is where it looks."""
+def test_conversion_agrees_with_dp_accounting(oracle):
+    """For orders from 1.01 on: dp-accounting ignores smaller ones."""
     tables = [similar(30), similar(30, 3)]
     cases, own = [], []
     for ratings, epsilon, draws, delta in itertools.product(tables, (1, 9), (5, 300), (1e-6, 0.01)):
@@ -107,25 +109,24 @@ def test_conversions_are_those_of_dp_accounting(oracle):
         assert order == 1 + a
 
 
-def test_descent_finds_the_least_of_all_orders():
+def test_descent_finds_the_best_of_all_orders():
     mechanism = ExponentialMechanism(similar(60), epsilon=6.0)
     divergence = all_pairs(mechanism)
-    among = orders(mechanism.loss)
+    candidates = orders(mechanism.loss)
     for draws in (20, 500, 20_000):
-        best = least({a: divergence(a) for a in among}, draws, 1e-6)
-        for start in (best[1], among[10], among[-10]):
-            assert descend(divergence, among, start, draws, 1e-6) == best
+        best = least({a: divergence(a) for a in candidates}, draws, 1e-6)
+        for start in (best[1], candidates[10], candidates[-10]):
+            assert descend(divergence, candidates, start, draws, 1e-6) == best
 
 
 # rows
 
 
 @pytest.mark.parametrize("a", COARSE[::3])
-def test_powers_err_by_no_more_than_was_counted(a):
+def test_errors_of_powers_stay_within_the_bound(a):
     rng = np.random.default_rng(1)
     ratios = np.concatenate([1 + rng.random(40), np.exp(rng.uniform(0, min(43, 600 / a), 40)), [1]])
     made = {
-        "alone": renyi._power(ratios, a, np.sqrt),
         "in turn": dict(renyi._powers(ratios, set(COARSE[: COARSE.index(a) + 1])))[a],
         "by itself": dict(renyi._powers(ratios, {a}))[a],
     }
@@ -136,7 +137,7 @@ def test_powers_err_by_no_more_than_was_counted(a):
                 assert abs(off) <= 8 * max(1, a) * UNIT
 
 
-def test_powers_in_turn_are_all_that_were_asked_for():
+def test_powers_yields_exactly_the_requested_orders():
     ratios = np.array([[1.0, 2.0]])
     assert sorted(a for a, _ in renyi._powers(ratios, COARSE)) == COARSE
     for some in ({0.375}, {1.5}, {3.0, 0.25}, {128.0}, {2.0**-12}, {1.5 * 2.0**-12}):
@@ -153,12 +154,12 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("ratings", "epsilon"), TABLES)
-def test_divergences_are_not_below_the_exact_ones_nor_far_above(ratings, epsilon):
+def test_divergences_are_at_least_exact_and_close_to_it(ratings, epsilon):
     mechanism = ExponentialMechanism(ratings, epsilon=epsilon)
-    among = orders(mechanism.loss)[::4]
+    candidates = orders(mechanism.loss)[::4]
     low = mechanism.extremes.low.tolist()
-    columns, pairs = column_minimum(mechanism, among), all_pairs(mechanism)
-    for a in among:
+    columns, pairs = column_minimum(mechanism, candidates), all_pairs(mechanism)
+    for a in candidates:
         over = Decimal("1e-12") + Decimal(100 * UNIT / a)
         truth = worst(mechanism, a)
         assert truth <= Decimal(pairs(a)) <= truth + over
@@ -169,22 +170,22 @@ def test_divergences_are_not_below_the_exact_ones_nor_far_above(ratings, epsilon
 
 
 @pytest.mark.parametrize("rows", [1, 3, 5000])
-def test_blocks_change_nothing(monkeypatch, rows):
+def test_block_sizes_do_not_change_divergences(monkeypatch, rows):
     ratings = similar(40)
     ratings[-1] = np.arange(40) == 39  # the last row is the one that differs most
     mechanism = ExponentialMechanism(ratings, epsilon=9.0)
-    among = orders(mechanism.loss)
-    columns, pairs = column_minimum(mechanism, among), all_pairs(mechanism)
-    monkeypatch.setattr(renyi, "_ROWS", rows)
-    monkeypatch.setattr(renyi, "_CACHED", rows * 40)
+    candidates = orders(mechanism.loss)
+    columns, pairs = column_minimum(mechanism, candidates), all_pairs(mechanism)
+    monkeypatch.setattr(renyi, "_BLOCK_ROWS", rows)
+    monkeypatch.setattr(renyi, "_CACHE_ENTRIES", rows * 40)
     monkeypatch.setattr("syntf.core.parallel.BLOCK", rows * 100)
-    again, in_blocks = column_minimum(mechanism, among), all_pairs(mechanism)
-    for a in among:
+    again, in_blocks = column_minimum(mechanism, candidates), all_pairs(mechanism)
+    for a in candidates:
         assert again[a] == pytest.approx(columns[a], rel=1e-9)
         assert in_blocks(a) == pytest.approx(pairs(a), rel=1e-9)
 
 
-def test_fewer_rows_diverge_no_more():
+def test_divergence_of_chosen_rows():
     mechanism = ExponentialMechanism(similar(40), epsilon=9.0)
     some = np.array([3, 17, 4])
     chosen = [mechanism.weights(row).tolist() for row in some]
@@ -196,16 +197,16 @@ def test_fewer_rows_diverge_no_more():
     assert found == {0.5: pytest.approx(float(max(columns)), rel=1e-12)}
 
 
-def test_rows_are_told_of_as_they_are_done():
+def test_progress_counts_every_row():
     mechanism = ExponentialMechanism(similar(40), epsilon=9.0)
-    told = []
-    column_minimum(mechanism, [1.0], progress=told.append)
-    all_pairs(mechanism, progress=told.append)
-    assert sum(told) == 80
+    progress_calls = []
+    column_minimum(mechanism, [1.0], progress=progress_calls.append)
+    all_pairs(mechanism, progress=progress_calls.append)
+    assert sum(progress_calls) == 80
 
 
 @pytest.mark.parametrize("change", ["low", "high", "sums"])
-def test_rows_that_were_not_measured_are_refused(change):
+def test_rows_outside_the_measured_extremes_are_refused(change):
     mechanism = ExponentialMechanism(similar(12), epsilon=9.0)
     by = {"low": 1, "high": -1, "sums": 1}[change]
     getattr(mechanism.extremes, change)[5] += by
@@ -214,15 +215,15 @@ def test_rows_that_were_not_measured_are_refused(change):
             measure()
 
 
-def test_the_table_of_losses_has_its_shape():
+def test_losses_of_400_synthetic_words():
     """400 words, n = 200, δ = 1e-6: all pairs ≤ column minimum ≤ n·ℓ, and they meet at large ε."""
     found = []
     for epsilon in (1.0, 4.0, 12.0, 24.0, 36.0):
         mechanism = ExponentialMechanism(similar(400, 8), epsilon=epsilon)
-        among = orders(mechanism.loss)
+        candidates = orders(mechanism.loss)
         pure = 200 * mechanism.loss
-        columns, a = least(column_minimum(mechanism, among), 200, 1e-6)
-        pairs, _ = descend(all_pairs(mechanism), among, a, 200, 1e-6)
+        columns, a = least(column_minimum(mechanism, candidates), 200, 1e-6)
+        pairs, _ = descend(all_pairs(mechanism), candidates, a, 200, 1e-6)
         found.append((min(pairs, pure), min(columns, pure), pure))
     assert all(pairs < columns < pure for pairs, columns, pure in found[:4])
     assert len(set(found[4])) == 1
@@ -248,7 +249,7 @@ def test_the_table_of_losses_has_its_shape():
         ([[0, 1], [1, 2]], 3, False),
     ],
 )
-def test_closed_form_is_the_worst_pair_of_neighbourhoods(a, bits, neighbours, outputs, apart):
+def test_closed_form_bounds_every_pair_of_neighbourhood_rows(a, bits, neighbours, outputs, apart):
     mechanism = NeighbourhoodMechanism(neighbours, outputs=outputs, epsilon=2.2, total_bits=bits)
     truth, found = worst(mechanism, a), Decimal(renyi.neighbourhood(mechanism, a))
     assert truth <= found
@@ -256,7 +257,7 @@ def test_closed_form_is_the_worst_pair_of_neighbourhoods(a, bits, neighbours, ou
         assert found <= truth + Decimal("1e-15")
 
 
-def test_closed_form_is_that_of_the_same_table_compared_row_by_row():
+def test_closed_form_agrees_with_comparing_all_rows():
     """0 and 1 as ratings; the losses and rows of both mechanisms are the same but for rounding."""
     nearest = np.random.default_rng(8).permutation(60)[:, None] // 2
     ratings = np.zeros((61, 30))
@@ -271,7 +272,7 @@ def test_closed_form_is_that_of_the_same_table_compared_row_by_row():
 # devices
 
 
-def test_pytorch_gives_what_numpy_gives():
+def test_pytorch_agrees_with_numpy():
     pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
     mechanism = ExponentialMechanism(similar(70), epsilon=12.0)
     ours, theirs = all_pairs(mechanism), all_pairs(mechanism, "cpu")
@@ -282,18 +283,18 @@ def test_pytorch_gives_what_numpy_gives():
         )
 
 
-def test_a_device_that_is_not_there_is_refused(monkeypatch):
+def test_missing_device_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(SyntfError, match="cuda needs PyTorch: pip install torch"):
-        renyi.engine("cuda")
+        renyi.array_functions("cuda")
     without = type(sys)("torch")
     without.cuda = type("cuda", (), {"is_available": staticmethod(lambda: False)})
     monkeypatch.setitem(sys.modules, "torch", without)
     with pytest.raises(SyntfError, match="PyTorch finds no device for cuda here"):
-        renyi.engine("cuda")
+        renyi.array_functions("cuda")
 
 
-def test_pytorch_is_not_imported_unless_asked_for(python):
+def test_pytorch_is_imported_only_for_a_device(python):
     script = (
         "import sys, syntf.privacy.accounting, syntf.cli.bounds; sys.exit('torch' in sys.modules)"
     )

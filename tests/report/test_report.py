@@ -152,7 +152,7 @@ def test_the_epsilons_are_those_of_the_accounting(build, chosen):
 
 def test_so_many_draws_that_sums_take_long_cost_what_each_costs(build):
     mechanism = build(neighbours=2, loss=4.0).mechanism
-    many = accounting.QUICK + 1
+    many = accounting.QUICK_DRAWS + 1
     assert accounting.quick_epsilons(mechanism, [many], 1e-6) == [
         bounds.document_loss(mechanism.loss, many)
     ]

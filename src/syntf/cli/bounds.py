@@ -44,7 +44,7 @@ def run(
         _losses(guarantee, documents)
         if delta is not None and accounts is not None:
             _accounts(accounts, guarantee.length, documents, delta)
-            if device == "cpu" and not accounting.affordable(mechanism):
+            if device == "cpu" and not accounting.compares_all_pairs(mechanism):
                 rows = f"{mechanism.shape[0]:,} rows"
                 console.out.print(f"All pairs of {rows} are compared with --device cuda only.")
     if folder is not None:

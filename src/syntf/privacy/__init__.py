@@ -1,1 +1,1 @@
-"""What is promised: bounds, accounting at a delta, and the record of a guarantee."""
+"""Privacy loss: the paper's bounds, accounting at a δ, and the guarantee of a release."""

@@ -1,7 +1,8 @@
-"""What many draws lose: n·ℓ, and what sound accounting at a δ leaves of it.
+"""The privacy loss of many draws: n·ℓ, and the smaller ε that holds at a δ.
 
-An author's N documents are N·n draws. Every ε here holds for the mechanism's integers, is rounded
-up, and is n·ℓ where nothing smaller is known.
+An author's N documents of n words are N·n draws. Every ε holds for the mechanism's integers, is
+rounded up, and is n·ℓ if no smaller bound is known. ``docs/decisions/0017-accounting.md`` says why
+this is our own code.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,21 +19,23 @@ from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.privacy import dominating_pair, renyi
 
-AFFORDABLE = 10**11
-"""V²·M up to which all pairs are compared on the CPU: some seconds an order."""
+MAX_CPU_WORK = 10**11
+"""Compare all pairs on the CPU if inputs² · outputs is at most this: some seconds for an order."""
 
-SAMPLE = 256
-"""Rows looked at to tell which orders are worth a pass over all: the most concentrated ones."""
+SAMPLE_ROWS = 256
+"""How many rows show which orders deserve a pass over all rows: the most concentrated ones."""
 
-QUICK = 50_000
-"""Draws whose sums take no time to speak of."""
+QUICK_DRAWS = 50_000
+"""Up to here, sums over draws take a negligible time."""
 
+PURE, ANY = "n·ℓ", "any mechanism of this loss"
 COLUMNS, PAIRS = "Rényi, column minimum", "Rényi, all pairs of rows"
+CLOSED_FORM, EXACT_PAIR = "Rényi, closed form", "exact, worst pair of rows"
 
 
 @dataclass(frozen=True)
 class Epsilon:
-    """An ε of so many draws; `order` is the α of the Rényi divergence that it comes from."""
+    """The ε of some number of draws; `order` is the α of the Rényi divergence that gave it."""
 
     epsilon: float
     order: float | None = None
@@ -40,7 +43,7 @@ class Epsilon:
 
 @dataclass(frozen=True)
 class Account:
-    """One way of accounting: its name, and the ε it gives for each number of draws."""
+    """A method of accounting and the ε that it gives for each number of draws."""
 
     method: str
     epsilons: Sequence[Epsilon]
@@ -54,10 +57,22 @@ def accounts(
     device: str | None = None,
     stages: Stages = silent,
 ) -> list[Account]:
-    """n·ℓ first, then every ε at `delta` that is known for this kind of mechanism.
+    """Return n·ℓ first, then the ε at `delta` by each method for this kind of mechanism.
 
-    `device`, of PyTorch, compares all pairs of rows of tables of any size.
+    Parameters
+    ----------
+    draws : numbers of draws.
+    delta : δ, above 0 and below 1.
+    device : a PyTorch device that compares all pairs of rows, however large the table is.
 
+    Guarantee
+    ---------
+    Each ε is an upper bound: any two documents (or authors) with this many draws are
+    (ε, δ)-indistinguishable. :mod:`~syntf.privacy.dominating_pair` and
+    :mod:`~syntf.privacy.renyi` have the proofs.
+
+    Examples
+    --------
     >>> mechanism = NeighbourhoodMechanism([[0], [1], [2]], outputs=10_000, epsilon=20.0)
     >>> for account in accounts(mechanism, [100], 1e-6):
     ...     print(account.method, round(account.epsilons[0].epsilon, 1))
@@ -66,17 +81,21 @@ def accounts(
     Rényi, closed form 904.1
     exact, worst pair of rows 889.5
     """
-    if fraction("delta", delta) in (0, 1):
+    delta = fraction("delta", delta)
+    if delta in (0, 1):
         raise SyntfError(f"delta must lie between 0 and 1, not {delta!r}")
-    pure = [times_up(mechanism.loss, count) for count in draws]
+    pure = [times_up(mechanism.loss, n) for n in draws]
+    ratio = mechanism.ratio
     found = {
-        "n·ℓ": [Epsilon(loss) for loss in pure],
-        "any mechanism of this loss": [
-            _known(dominating_pair.any_mechanism(mechanism.ratio, count, delta)) for count in draws
-        ],
+        PURE: [Epsilon(loss) for loss in pure],
+        ANY: [Epsilon(dominating_pair.any_mechanism(ratio, n, delta)) for n in draws],
     }
     if isinstance(mechanism, NeighbourhoodMechanism):
-        found |= _neighbourhood(mechanism, draws, delta)
+        fine = renyi.orders(mechanism.loss, renyi.FINE)
+        divergences = {a: renyi.neighbourhood(mechanism, a) for a in fine}
+        found[CLOSED_FORM] = [_at_order(*renyi.least(divergences, n, delta)) for n in draws]
+        exact = (dominating_pair.neighbourhood(mechanism, n, delta) for n in draws)
+        found[EXACT_PAIR] = [Epsilon(epsilon) for epsilon in exact]
     elif isinstance(mechanism, ExponentialMechanism):
         found |= _exponential(mechanism, draws, delta, pure, device, stages)
     return [
@@ -85,41 +104,26 @@ def accounts(
     ]
 
 
-def affordable(mechanism: Mechanism) -> bool:
-    """Whether all pairs of its rows are compared without a device."""
+def compares_all_pairs(mechanism: Mechanism) -> bool:
+    """Tell whether :func:`accounts` compares all pairs of rows without a device."""
     inputs, outputs = mechanism.shape
-    return isinstance(mechanism, NeighbourhoodMechanism) or inputs**2 * outputs <= AFFORDABLE
+    return isinstance(mechanism, NeighbourhoodMechanism) or inputs**2 * outputs <= MAX_CPU_WORK
 
 
 def quick_epsilons(mechanism: Mechanism, draws: Sequence[int], delta: float) -> list[float]:
-    """The least ε that takes no pass over rows: exact for neighbourhoods, else by ℓ alone.
+    """Return the least ε that needs no pass over rows: exact for neighbourhoods, else from ℓ alone.
 
-    In decimal arithmetic, so that it comes out the same everywhere.
+    It uses decimal arithmetic and gives the same digits on every machine.
     """
     found = []
-    for count in draws:
-        known = [times_up(mechanism.loss, count)]
-        if count <= QUICK:
-            known.append(
-                _known(dominating_pair.any_mechanism(mechanism.ratio, count, delta)).epsilon
-            )
+    for n in draws:
+        epsilons = [times_up(mechanism.loss, n)]
+        if n <= QUICK_DRAWS:
+            epsilons.append(dominating_pair.any_mechanism(mechanism.ratio, n, delta))
             if isinstance(mechanism, NeighbourhoodMechanism):
-                exact = dominating_pair.neighbourhood(mechanism, count, delta)
-                known.append(_known(exact).epsilon)
-        found.append(min(known))
+                epsilons.append(dominating_pair.neighbourhood(mechanism, n, delta))
+        found.append(min(epsilons))
     return found
-
-
-def _neighbourhood(
-    mechanism: NeighbourhoodMechanism, draws: Sequence[int], delta: float
-) -> dict[str, list[Epsilon]]:
-    known = {a: renyi.neighbourhood(mechanism, a) for a in renyi.orders(mechanism.loss, renyi.FINE)}
-    return {
-        "Rényi, closed form": [_at(*renyi.least(known, count, delta)) for count in draws],
-        "exact, worst pair of rows": [
-            _known(dominating_pair.neighbourhood(mechanism, count, delta)) for count in draws
-        ],
-    }
 
 
 def _exponential(
@@ -130,47 +134,44 @@ def _exponential(
     device: str | None,
     stages: Stages,
 ) -> dict[str, list[Epsilon]]:
-    """By the column minimum, and by all pairs of rows where they can be compared.
+    """Account by the column minimum, and by all pairs of rows if that is affordable.
 
-    A few rows, those whose sums are least beside their best, say first at which orders to look.
-    More rows only add to a divergence: where these give no less than n·ℓ at any order, all rows
-    would not.
+    A sample of rows, those with the smallest sums relative to their best, shows which orders are
+    worth a pass over all rows. More rows can only increase a divergence: if the sample gives no
+    less than n·ℓ at any order, neither would all rows.
     """
-    renyi.engine(device)  # or an error, before the work
+    renyi.array_functions(device)  # raises an error before the work if the device is missing
     inputs = mechanism.shape[0]
     orders = renyi.orders(mechanism.loss)
-    some = np.argsort(mechanism.extremes.sums, kind="stable")[:SAMPLE]
+    sample = np.argsort(mechanism.extremes.sums, kind="stable")[:SAMPLE_ROWS]
 
-    def promising(sampled: Mapping[float, float]) -> list[float | None]:
-        best = [renyi.least(sampled, count, delta) for count in draws]
+    def promising(divergences: Mapping[float, float]) -> list[float | None]:
+        """Return for each number of draws the best order, or None if n·ℓ is smaller."""
+        best = [renyi.least(divergences, n, delta) for n in draws]
         return [a if epsilon < p else None for (epsilon, a), p in zip(best, pure, strict=True)]
 
-    starts = promising(renyi.column_minimum(mechanism, orders, some))
+    starts = promising(renyi.column_minimum(mechanism, orders, sample))
     places = [orders.index(a) for a in starts if a is not None]
-    worth = {a for place in places for a in orders[max(0, place - 2) : place + 2]}
+    worthwhile = {a for place in places for a in orders[max(0, place - 2) : place + 2]}
     result = {COLUMNS: [Epsilon(loss) for loss in pure]}
-    if worth:
+    if worthwhile:
         with stages("comparing columns", inputs) as advance:
-            known = renyi.column_minimum(mechanism, worth, progress=advance)
-        result[COLUMNS] = [_at(*renyi.least(known, count, delta)) for count in draws]
-    if device is None and not affordable(mechanism):
+            divergences = renyi.column_minimum(mechanism, worthwhile, progress=advance)
+        result[COLUMNS] = [_at_order(*renyi.least(divergences, n, delta)) for n in draws]
+    if device is None and not compares_all_pairs(mechanism):
         return result
     result[PAIRS] = [Epsilon(loss) for loss in pure]
-    few = renyi.all_pairs(mechanism, rows=some)
-    starts = promising({a: few(a) for a in orders})
+    sampled = renyi.all_pairs(mechanism, rows=sample)
+    starts = promising({a: sampled(a) for a in orders})
     if any(starts):
         with stages("comparing rows", inputs) as advance:
             every = renyi.all_pairs(mechanism, device, progress=advance)
         result[PAIRS] = [
-            Epsilon(p) if a is None else _at(*renyi.descend(every, orders, a, count, delta))
-            for count, p, a in zip(draws, pure, starts, strict=True)
+            Epsilon(p) if a is None else _at_order(*renyi.descend(every, orders, a, n, delta))
+            for n, p, a in zip(draws, pure, starts, strict=True)
         ]
     return result
 
 
-def _at(epsilon: float, a: float) -> Epsilon:
+def _at_order(epsilon: float, a: float) -> Epsilon:
     return Epsilon(epsilon, 1 + a)
-
-
-def _known(epsilon: float | None) -> Epsilon:
-    return Epsilon(float("inf") if epsilon is None else epsilon)

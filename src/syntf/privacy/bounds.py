@@ -1,7 +1,7 @@
 """The paper's bounds on privacy loss and on utility, as formulas of the parameters.
 
-They say what to expect before a table exists. What a release promises is the *tight*
-loss, measured on its table (:class:`syntf.mechanism.exponential.ExponentialMechanism`).
+They say what to expect before a table exists. A release promises the *tight* loss, which is
+measured on its table (:mod:`syntf.mechanism.base`).
 """
 
 from math import exp, inf, log
@@ -12,19 +12,19 @@ from syntf.core.exact import times_up
 
 
 def standard_loss(epsilon: float) -> float:
-    """McSherry and Talwar's bound on the loss of one word: ε itself."""
+    """Return McSherry and Talwar's bound on the loss of one word: ε itself."""
     return positive("epsilon", epsilon)
 
 
 def improved_loss(
     epsilon: float, size: int, *, spread: float = 1.0, sensitivity: float = 1.0
 ) -> float:
-    """ε + ln η, with η = (e^(−ε/2) + L − 1) / (e^(ε/2) + L − 1) and L = `size` outputs.
+    """Return ε + ln η, with η = (e^(−ε/2) + L − 1) / (e^(ε/2) + L − 1) and L = `size` outputs.
 
-    Condition: any two inputs are adjacent, and for each input the ratings of all
-    outputs lie within `spread` ≤ `sensitivity` of each other. A symmetric rating meets
-    it, and so does any rating in [0, 1] with the sensitivity taken as 1, as here. Where
-    the spread is larger the bound may exceed ε or be wrong for it, and is refused.
+    Conditions: any two inputs are adjacent, and for each input the ratings of all outputs lie
+    within `spread` ≤ `sensitivity` of each other. A symmetric rating meets this, and so does any
+    rating in [0, 1] with sensitivity 1, as used here. With a larger spread the bound may be wrong,
+    so it raises an error.
 
     >>> round(improved_loss(47.5, 2), 2), round(improved_loss(47.5, 30000), 2)
     (23.75, 34.06)
@@ -44,12 +44,12 @@ def improved_loss(
 
 
 def document_loss(loss: float, length: int) -> float:
-    """The loss of a document of `length` words, rounded up."""
+    """Return the loss of a document of `length` words, rounded up (sequential composition)."""
     return times_up(loss, length)
 
 
 def author_loss(loss: float, length: int, documents: int) -> float:
-    """The loss of an author who wrote `documents` documents, rounded up (group privacy)."""
+    """Return the loss of an author who wrote this many documents, rounded up (group privacy)."""
     return times_up(loss, length * documents)
 
 
@@ -62,10 +62,10 @@ def utility_bounds(
     spread: float = 1.0,
     sensitivity: float = 1.0,
 ) -> tuple[float, float]:
-    """Lower and upper bound on the chance that the mechanism returns a good output.
+    """Return a lower and an upper bound on the probability of a good output.
 
-    `good` outputs are rated τ or better and `bad` ones below it; `gap` is τ minus the best
-    rating below it, `spread` the best minus the worst rating.
+    `good` outputs are rated τ or better and `bad` ones below τ. `gap` is τ minus the best rating
+    below it, and `spread` is the best minus the worst rating.
 
     >>> low, high = utility_bounds(20.0, 5, 9995, gap=0.4)
     >>> round(low, 3), round(high, 3)
@@ -80,7 +80,7 @@ def utility_bounds(
 def necessary_epsilon(
     probability: float, good: int, bad: int, *, spread: float = 1.0, sensitivity: float = 1.0
 ) -> float:
-    """The ε below which a good output cannot have this probability; 0 if there is none.
+    """Return the ε below which a good output cannot have this probability, at least 0.
 
     >>> round(necessary_epsilon(0.5, 1, 9999), 2)
     18.42
@@ -91,7 +91,7 @@ def necessary_epsilon(
 def sufficient_epsilon(
     probability: float, good: int, bad: int, *, gap: float, sensitivity: float = 1.0
 ) -> float:
-    """The ε from which on a good output has at least this probability.
+    """Return the least ε known to give a good output at least this probability.
 
     >>> round(sufficient_epsilon(0.5, 1, 9999, gap=0.5), 2)
     36.84
@@ -112,5 +112,5 @@ def _epsilon(probability: float, good: int, bad: int, scale: float, sensitivity:
 
 def _ratio(good: int, bad: int) -> float:
     if good < 1 or bad < 0:
-        raise SyntfError(f"at least one good output and no fewer than 0 bad; got {good} and {bad}")
+        raise SyntfError(f"needs at least one good and zero bad outputs; got {good} and {bad}")
     return bad / good
