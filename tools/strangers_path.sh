@@ -56,7 +56,7 @@ test -f proof/results.csv
 row "**together**" "$start" 0
 seconds=$(awk -v s="$start" -v e="$EPOCHREALTIME" 'BEGIN { print int(e - s) }')
 
-echo "| command | seconds | of a processor |"
+echo "| command | seconds | processor seconds |"
 echo "|---|---|---|"
 printf '%s\n' "${rows[@]}"
 echo
