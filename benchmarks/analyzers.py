@@ -22,13 +22,13 @@ from sklearn.pipeline import make_pipeline
 
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.text.spacy_analyzer import TOGETHER
-from syntf.text.tokenizer import Remembered, first_known, tokens
+from syntf.text.spacy_analyzer import BATCH_TEXTS
+from syntf.text.tokenizer import Memo, first_known, tokenize
 from syntf.vectors.word_vectors import WordVectors
 
 
 def words(texts: list[str]) -> int:
-    return sum(len(tokens(text)) for text in texts)
+    return sum(len(tokenize(text)) for text in texts)
 
 
 def main() -> None:
@@ -53,11 +53,11 @@ def main() -> None:
     fast: set[str] = set()
     for name in ("fast", "spacy:blank:en", f"spacy:{options.model}"):
         analyzer = Anonymizer.build(Settings(analyzer=name, vocabulary=["word"])).analyzer
-        term = Remembered(first_known(analyzer, lambda word: vectors.find(word) is not None))
-        term[analyzer.alone("word")]  # load the analyzer
+        term = Memo(first_known(analyzer, lambda word: vectors.find(word) is not None))
+        term[analyzer.token_of("word")]  # load the analyzer
         start = time.process_time()
-        for first in range(0, len(sample), TOGETHER):  # too few to start worker processes
-            for found in analyzer.read(sample[first : first + TOGETHER]):
+        for first in range(0, len(sample), BATCH_TEXTS):  # too few to start worker processes
+            for found in analyzer.read(sample[first : first + BATCH_TEXTS]):
                 [term[token] for token in found]
         spent = time.process_time() - start
         start = time.perf_counter()

@@ -274,7 +274,7 @@ def _cached(raw: bytes, folder: Path) -> None:
 
 def _tokens(raw: bytes, folder: Path) -> None:
     """Read a forged table of tokens: it is ignored, or it answers with valid input words."""
-    made = TokenTable.kept(np.frombuffer(raw, dtype=np.uint8), Analyzer(), WORDS)
+    made = TokenTable.from_bytes(np.frombuffer(raw, dtype=np.uint8), Analyzer(), WORDS)
     if made is not None and token_table.compiled is not None:
         for word in (*WORDS, "", "qwxyz", "é" * 40):
             assert -1 <= made.find(word) < len(WORDS)
@@ -397,7 +397,7 @@ def _token_tables() -> list[bytes]:
     if token_table.compiled is None:
         return [b""]
     tables = (TokenTable.build(Analyzer(), words) for words in (WORDS, WORDS[:1]))
-    return [b"".join(part.tobytes() for part in table.parts()) for table in tables]
+    return [b"".join(part.tobytes() for part in table.to_arrays()) for table in tables]
 
 
 def _drafts() -> list[bytes]:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from syntf.core.entropy import Seeded
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.text.tokenizer import tokens
+from syntf.text.tokenizer import tokenize
 
 TEXT = (
     "Could the library open its reading room later? My bus only reaches the town after four, "
@@ -44,7 +44,7 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -
 def main(path: str) -> None:
     anonymizer = Anonymizer.build(Settings.from_preset(), source=Seeded(1))
     outputs = anonymizer.vocabulary.outputs
-    found = [anonymizer.term(token) for token in tokens(TEXT)]
+    found = [anonymizer.term(token) for token in tokenize(TEXT)]
     known_terms = [term for term in found if term is not None]
     assert anonymizer.weights is not None
     shares = {

@@ -20,7 +20,7 @@ from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms, synthesize
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.text.tokenizer import tokens
+from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 
 WORDS = (
@@ -173,7 +173,7 @@ class Echo(Anonymizer):
 
     def anonymize(self, texts, **more):
         counts = super().anonymize(texts, **more)
-        new = [word for text in texts for word in tokens(text) if self.term(word) is None]
+        new = [word for text in texts for word in tokenize(text) if self.term(word) is None]
         outputs = [*self.vocabulary.outputs, *dict.fromkeys(new)]
         columns = [[text.split().count(word) for word in dict.fromkeys(new)] for text in texts]
         self.vocabulary = replace(self.vocabulary, outputs=outputs)
@@ -188,7 +188,7 @@ class Hashed(Anonymizer):
     def anonymize(self, texts, **more):
         counts = super().anonymize(texts, **more).tolil()
         for place, text in enumerate(texts):
-            for word in tokens(text)[:1]:
+            for word in tokenize(text)[:1]:
                 if self.term(word) is None:
                     counts[place, counts[place].rows[0][0]] -= 1
                     counts[place, crc32(word.encode()) % counts.shape[1]] += 1
@@ -201,7 +201,7 @@ class Following(Anonymizer):
     def anonymize(self, texts, **more):
         made = super().anonymize(texts, **more).toarray()
         for text, counts in zip(texts, made, strict=True):
-            surplus = self.settings.length - max(1, len(tokens(text)))
+            surplus = self.settings.length - max(1, len(tokenize(text)))
             for _ in range(surplus):
                 counts[counts.argmax()] -= 1
         return csr_matrix(made)

@@ -12,12 +12,12 @@ from syntf.core import entropy
 from syntf.mechanism.synthesis import draw_terms
 from syntf.text.documents import (
     Documents,
-    beginning,
+    concatenate,
     document_frequency,
+    first_documents,
     fitted_idf,
-    joined,
     public_idf,
-    repeated,
+    repeat,
     term_frequencies,
 )
 
@@ -146,12 +146,12 @@ def test_a_document_is_drawn_for_without_regard_to_those_before_it():
 
 @given(LISTS, st.integers(1, 6), st.integers(1, 3))
 def test_the_beginning_of_documents_is_their_beginning(lists, count, times):
-    found = beginning(documents(*lists), count)
+    found = first_documents(documents(*lists), count)
     wanted = documents(*lists[:count])
     assert (found.starts.tolist(), found.terms.tolist()) == (
         wanted.starts.tolist(), wanted.terms.tolist()
     )  # fmt: skip
-    again = repeated(found, times)
+    again = repeat(found, times)
     assert again.terms.tolist() == wanted.terms.tolist() * times
 
 
@@ -198,7 +198,7 @@ def test_a_weight_of_nothing_still_lets_a_word_be_drawn():
 
 def test_documents_repeated_are_the_same_documents():
     once = documents([1, 2], [3], [4, 4])
-    twice = repeated(once, 2)
+    twice = repeat(once, 2)
     assert len(twice) == 6
     assert twice.starts.tolist() == [0, 2, 3, 5, 7, 8, 10]
     assert twice.terms.tolist() == [1, 2, 3, 4, 4] * 2
@@ -212,7 +212,7 @@ def test_term_frequencies_count_what_is_known():
 @given(st.lists(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4)), min_size=1))
 def test_documents_read_one_after_the_other_are_those_read_at_once(parts):
     whole = documents(*(row for part in parts for row in part))
-    found = joined([documents(*part) for part in parts])
+    found = concatenate([documents(*part) for part in parts])
     assert found.starts.tolist() == whole.starts.tolist()
     assert found.terms.tolist() == whole.terms.tolist()
     assert (found.starts.dtype, found.terms.dtype) == (np.int64, np.int32)

@@ -65,7 +65,7 @@ def test_reading_it_imports_neither_lemminflect_nor_spacy(python):
 
 
 def test_every_form_stands_where_it_is_said_to(forms):
-    places, raw = lexicon.places(), lexicon.spelled()
+    places, raw = lexicon.offsets(), lexicon.raw_lines()
     for form in forms:
         key = form.encode()
         assert raw[places[form] : places[form] + len(key) + 1] == key + b","
@@ -93,7 +93,7 @@ def test_the_digest_is_that_of_both_files(files, name):
 def test_a_lexicon_that_is_not_there_is_named(files, monkeypatch):
     (files / lexicon._FILES[0]).unlink()
     with pytest.raises(SyntfError, match=r"lemma_lu.*pip install"):
-        lexicon.spelled.__wrapped__()
+        lexicon.raw_lines.__wrapped__()
     monkeypatch.setattr(lexicon, "find_spec", lambda name: None)
     with pytest.raises(SyntfError, match=r"lemma_lu.*pip install"):
         lexicon.digest()

@@ -11,7 +11,7 @@ from syntf.core import parallel
 from syntf.text import reader, token_table
 from syntf.text.reader import letters, look_up, read_documents
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import Analyzer, Remembered, first_known
+from syntf.text.tokenizer import Analyzer, Memo, first_known
 
 EMPTY = 9
 MORPHOLOGIES = ("lemma", "lower", "orth")
@@ -78,7 +78,7 @@ TEXTS = st.one_of(
 def defined(texts, analyzer, inputs):
     number = {term: i for i, term in enumerate(inputs)}
     term = first_known(analyzer, number.__contains__)
-    return read_documents(texts, Remembered(lambda t: number.get(term(t), -1)), len(inputs))
+    return read_documents(texts, Memo(lambda t: number.get(term(t), -1)), len(inputs))
 
 
 def same(found, wanted):
@@ -148,7 +148,7 @@ def test_tokens_and_inputs_of_any_length(size):
 @compiled
 @pytest.mark.parametrize("threads", [None, 1, 2, 5])
 def test_blocks_and_threads_change_nothing(threads, monkeypatch):
-    monkeypatch.setattr(reader, "BLOCK", 50)
+    monkeypatch.setattr(reader, "BLOCK_CHARACTERS", 50)
     rng = np.random.default_rng(3)
     words = ["mice", "Café", "the", "cat", "мир", "qwxyz", "", "日本語", "o’clock"]
     texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(400)]

@@ -17,7 +17,7 @@ from syntf.core.errors import SyntfError
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.text import spacy_analyzer
-from syntf.text.spacy_analyzer import PIECE, RUN, SpacyAnalyzer, pieces
+from syntf.text.spacy_analyzer import PIECE_CHARACTERS, RUN_CHARACTERS, SpacyAnalyzer, pieces
 from syntf.text.tokenizer import Analyzer, english_stop_words
 from syntf.vocabulary.vocabulary import Vocabulary
 
@@ -71,7 +71,7 @@ def test_the_fast_analyzer_is_the_default_and_says_so(toy_vectors):
 
 def test_the_fast_analyzer_reads_text_by_text_and_takes_a_word_as_it_is():
     assert read(Analyzer(), "The cat's e-mail.", "") == [["The", "cat's", "e", "mail"], []]
-    assert Analyzer().alone("e-mail") == "e-mail"
+    assert Analyzer().token_of("e-mail") == "e-mail"
 
 
 @pytest.mark.parametrize("analyzer", ["", "Fast", "spacy", "spacy:", "en_core_web_sm", None, 1])
@@ -89,13 +89,17 @@ def test_a_short_text_is_one_piece_and_loses_only_blanks_and_what_spacy_cannot_t
     assert pieces(text) == ([taken] if taken else [])
 
 
-@pytest.mark.parametrize("unit", ["cat ", "cat\n\n", "x", "日", "(", " \t", "a" * (RUN - 1) + " "])
-@pytest.mark.parametrize("size", [PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7])
+@pytest.mark.parametrize(
+    "unit", ["cat ", "cat\n\n", "x", "日", "(", " \t", "a" * (RUN_CHARACTERS - 1) + " "]
+)
+@pytest.mark.parametrize(
+    "size", [PIECE_CHARACTERS + more for more in (-1, 0, 1, 2 * PIECE_CHARACTERS + 7)]
+)
 def test_long_texts_are_cut_at_blanks_and_whole_otherwise(unit, size):
     text = (unit * size)[:size]
     found = pieces(text)
-    assert all(len(piece) <= PIECE for piece in found)
-    assert all(len(run) <= RUN for piece in found for run in piece.split())
+    assert all(len(piece) <= PIECE_CHARACTERS for piece in found)
+    assert all(len(run) <= RUN_CHARACTERS for piece in found for run in piece.split())
     assert "".join(" ".join(found).split()) == "".join(text.split())
     if unit.strip() != unit:  # words that fit are not cut
         assert " ".join(found).split() == text.split()
@@ -188,7 +192,7 @@ def test_a_text_is_read_the_same_alone_in_any_company_and_in_other_processes(mod
 
 
 def test_batches_go_to_processes_in_order(spacy, monkeypatch):
-    monkeypatch.setattr(spacy_analyzer, "TOGETHER", 3)
+    monkeypatch.setattr(spacy_analyzer, "BATCH_TEXTS", 3)
     blank = SpacyAnalyzer("blank:en", "lower")
     for count in (0, 1, 3, 4, 20):
         wanted = [[(f"cat{number}",)] for number in range(count)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from syntf.text import token_table
 from syntf.text.lexicon import lexicon
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import Analyzer, english_stop_words, first_known, tokens
+from syntf.text.tokenizer import Analyzer, english_stop_words, first_known, tokenize
 
 pytestmark = pytest.mark.skipif(
     token_table.compiled is None,
@@ -49,7 +49,7 @@ def test_tokens_count_as_the_analyzer_says_however_written(analyzer):
     table, term_of = TokenTable.build(analyzer, INPUTS), defined(analyzer, INPUTS)
     words = {*INPUTS, *english_stop_words(), "qwxyz", "İ", "ΣΊΣΥΦΟΣ", "\u212a", "ſ", "3rd", ""}
     words |= {form for form, lemma in lexicon().lemmas.items() if lemma in INPUTS}
-    ways = sorted(way for way in set().union(*map(written, words)) if tokens(way) == [way])
+    ways = sorted(way for way in set().union(*map(written, words)) if tokenize(way) == [way])
     found = [table.find(token) for token in ways]
     assert found == [term_of(token) for token in ways]
     assert len(set(found)) > len(INPUTS) / 4
@@ -125,14 +125,15 @@ def test_forms_of_which_all_that_a_slot_holds_is_equal_are_told_apart():
 
 
 def raw_of(table):
-    return np.frombuffer(b"".join(part.tobytes() for part in table.parts()), dtype=np.uint8).copy()
+    raw = b"".join(part.tobytes() for part in table.to_arrays())
+    return np.frombuffer(raw, dtype=np.uint8).copy()
 
 
 @pytest.mark.parametrize("inputs", [["cat", "mouse", "o'clock"], ["the"]])
 def test_what_is_kept_is_the_table(inputs):
     made = TokenTable.build(Analyzer(), inputs)
-    kept = TokenTable.kept(raw_of(made), Analyzer(), inputs)
-    for mine, theirs in zip(kept.parts(), made.parts(), strict=True):
+    kept = TokenTable.from_bytes(raw_of(made), Analyzer(), inputs)
+    for mine, theirs in zip(kept.to_arrays(), made.to_arrays(), strict=True):
         assert mine.tolist() == theirs.tolist()
     words = ["cat", "Cats", "mice", "o’clock", "the", "qwxyz"]
     assert [kept.find(word) for word in words] == [made.find(word) for word in words]
@@ -147,7 +148,7 @@ def test_nothing_kept_points_outside():
         for value in (0, 1, 5, 2**31, 2**32, 2**32 + 99, 2**63, 2**64 - 1):
             forged = raw.copy()
             forged[place : place + 8] = np.array([value], dtype=np.uint64).view(np.uint8)
-            kept = TokenTable.kept(forged, Analyzer(), inputs)
+            kept = TokenTable.from_bytes(forged, Analyzer(), inputs)
             if kept is None:
                 refused += 1
             else:
@@ -155,10 +156,10 @@ def test_nothing_kept_points_outside():
                 assert found <= {-1, 0, 1, 2}
     assert refused > 100
     for size in range(len(raw)):
-        assert TokenTable.kept(raw[:size], Analyzer(), inputs) is None
+        assert TokenTable.from_bytes(raw[:size], Analyzer(), inputs) is None
     made = TokenTable.build(Analyzer(), inputs)
     for place, size in ((2**30, 3), (-1, 3), (0, 2**31 - 1), (0, -1), (len(made.forms) - 2, 3)):
         made.entries[1, :2] = place, size
-        assert TokenTable.kept(raw_of(made), Analyzer(), inputs) is None
-    assert TokenTable.kept(np.append(raw, raw), Analyzer(), inputs) is None
-    assert TokenTable.kept(raw, Analyzer(), inputs[:2]) is None  # of a larger vocabulary
+        assert TokenTable.from_bytes(raw_of(made), Analyzer(), inputs) is None
+    assert TokenTable.from_bytes(np.append(raw, raw), Analyzer(), inputs) is None
+    assert TokenTable.from_bytes(raw, Analyzer(), inputs[:2]) is None  # of a larger vocabulary

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.text.tokenizer import Analyzer, english_stop_words, lemmatize, tokens
+from syntf.text.tokenizer import Analyzer, english_stop_words, lemmatize, tokenize
 
 ANY_TEXT = st.text(st.characters(), max_size=200)  # surrogates and unassigned ones included
 MORPHOLOGIES = ("lemma", "lower", "orth")
@@ -32,22 +32,22 @@ NUMBER_WORDS = ("two", "Two", "ten", "hundred", "MILLION", "ninety")
     ],
 )
 def test_tokens_of_awkward_text(text, found):
-    assert tokens(text) == found
+    assert tokenize(text) == found
 
 
 @given(ANY_TEXT)
 def test_tokens_leave_out_no_letter_or_digit_and_nothing_else_comes_in(text):
     letters = [c for c in text if c.isalnum()]
-    assert [c for token in tokens(text) for c in token if c not in "'’"] == letters
-    assert all(re.search(r"\s|_", token) is None for token in tokens(text))
-    assert all(token.count("'") + token.count("’") <= 1 for token in tokens(text))
+    assert [c for token in tokenize(text) for c in token if c not in "'’"] == letters
+    assert all(re.search(r"\s|_", token) is None for token in tokenize(text))
+    assert all(token.count("'") + token.count("’") <= 1 for token in tokenize(text))
 
 
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
 @given(text=ANY_TEXT)
 def test_arbitrary_text_never_raises_and_gives_at_most_two_terms_a_token(morphology, text):
     analyzer = Analyzer(morphology)
-    for token in [*tokens(text), text]:
+    for token in [*tokenize(text), text]:
         terms = analyzer.candidates(token)
         assert len(terms) <= 2
         assert not analyzer.stop_words.intersection(term.lower() for term in terms)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from syntf.core.errors import SyntfError
-from syntf.text.tokenizer import Analyzer, Remembered, first_known, tokens
+from syntf.text.tokenizer import Analyzer, Memo, first_known, tokenize
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.vocabulary import Vocabulary
 
@@ -141,9 +141,9 @@ def document_frequencies(texts, analyzer, vectors):
     def read(token):
         return next((term for term in analyzer.candidates(token) if known(term)), None)
 
-    everything = {read(token) for text in texts for token in tokens(text)} - {None}
+    everything = {read(token) for text in texts for token in tokenize(text)} - {None}
     return {
-        term: sum(any(read(token) == term for token in tokens(text)) for text in texts)
+        term: sum(any(read(token) == term for token in tokenize(text)) for text in texts)
         for term in everything
     }
 
@@ -292,15 +292,15 @@ def test_first_known_prefers_the_first_candidate_that_is_known():
 @given(st.lists(st.sampled_from("abcdef")))
 def test_remembered_asks_once_for_each_token(asked):
     calls = []
-    remembered = Remembered(lambda token: calls.append(token) or token * 2)
+    remembered = Memo(lambda token: calls.append(token) or token * 2)
     assert [remembered[token] for token in asked] == [token * 2 for token in asked]
     assert calls == list(dict.fromkeys(asked))
 
 
 @given(st.lists(st.text(max_size=2)))
 def test_remembered_stays_bounded_and_right(asked):
-    class Small(Remembered):
-        MOST = 3
+    class Small(Memo):
+        MAX_ENTRIES = 3
 
     remembered = Small(len)
     for token in asked:
@@ -309,7 +309,7 @@ def test_remembered_stays_bounded_and_right(asked):
 
 
 def test_remembered_is_bounded_by_default():
-    assert Remembered.MOST <= 10_000_000
+    assert Memo.MAX_ENTRIES <= 10_000_000
 
 
 @given(st.data())

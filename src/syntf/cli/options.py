@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from syntf.text.tokenizer import Morphology
+from syntf.core.choices import Morphology
 
 FILE = click.Path(path_type=Path)
 

@@ -29,14 +29,14 @@ from syntf.privacy.guarantee import Guarantee, Losses, caveats
 from syntf.text import token_table
 from syntf.text.documents import (
     Documents,
+    batches,
     document_frequency,
     fitted_idf,
-    parted,
     public_idf,
 )
 from syntf.text.reader import look_up, read_documents
 from syntf.text.token_table import TokenTable, cached_table
-from syntf.text.tokenizer import Analysis, Remembered, first_known
+from syntf.text.tokenizer import Analysis, Memo, first_known
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.topicality import topical_weights
 from syntf.vocabulary.vocabulary import Provenance, Vocabulary
@@ -154,7 +154,7 @@ class Anonymizer:
 
     def draw_in_turn(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
         """The same for :attr:`at_once` documents after the other."""
-        return [self.draw_rows(some, stages=stages) for some in parted(documents, self.at_once)]
+        return [self.draw_rows(some, stages=stages) for some in batches(documents, self.at_once)]
 
     @property
     def at_once(self) -> int:
@@ -223,19 +223,19 @@ class Anonymizer:
 
     def term(self, word: str) -> int | None:
         """The input that a word counts as; None if it is left out."""
-        number = self._term_of[self.analyzer.alone(word)]
+        number = self._term_of[self.analyzer.token_of(word)]
         return number if number >= 0 else None
 
     @cached_property
-    def _term_of(self) -> Remembered[Any, int]:
+    def _term_of(self) -> Memo[Any, int]:
         number = {term: i for i, term in enumerate(self.vocabulary.inputs)}
         term = first_known(self.analyzer, number.__contains__)
-        return Remembered(lambda token: number.get(term(token), -1))
+        return Memo(lambda token: number.get(term(token), -1))
 
     @cached_property
     def _table(self) -> TokenTable | None:
         """The inputs of all tokens, kept if these are public; None where each is to be analysed."""
-        if not token_table.serves(self.analyzer):
+        if not token_table.supports(self.analyzer):
             return None
         make = cached_table if self.vocabulary.provenance == "public" else TokenTable.build
         return make(self.analyzer, self.vocabulary.inputs)

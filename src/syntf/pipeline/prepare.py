@@ -4,10 +4,11 @@ from collections.abc import Iterable, Set
 from os import PathLike
 from typing import Any
 
+from syntf.core.choices import SPACY
 from syntf.core.progress import Stages, silent
 from syntf.mechanism.rating import WordRating
 from syntf.pipeline.settings import Settings
-from syntf.text.spacy_analyzer import PREFIX, SpacyAnalyzer
+from syntf.text.spacy_analyzer import SpacyAnalyzer
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vectors import adapters
 from syntf.vectors.cached import read_cached
@@ -49,7 +50,7 @@ def _analyzer(settings: Settings) -> Analysis[Any]:
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
     return SpacyAnalyzer(
-        settings.analyzer.removeprefix(PREFIX),
+        settings.analyzer.removeprefix(SPACY),
         settings.morphology,
         stop_words=settings.stop_words,
         numbers=settings.numbers,

@@ -38,7 +38,7 @@ from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
 from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
 from syntf.report.portrait import portrait
-from syntf.text.documents import Documents, joined
+from syntf.text.documents import Documents, concatenate
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
 
 WAITING_TERMS = 1 << 24
@@ -368,7 +368,8 @@ def _draw(
 
     def draw() -> None:
         if waiting:
-            counts.extend(map(compact, anonymizer.draw_in_turn(joined(waiting), stages=progress)))
+            drawn = anonymizer.draw_in_turn(concatenate(waiting), stages=progress)
+            counts.extend(map(compact, drawn))
             waiting.clear()
 
     def shard() -> tuple[Counts, pl.DataFrame]:

@@ -18,7 +18,7 @@ from syntf.evaluation.experiment.log import Log
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy import bounds
 from syntf.research.curves import Asked, Curve, maker
-from syntf.text.documents import Documents, repeated
+from syntf.text.documents import Documents, repeat
 
 NAME = ("mechanism", "vocabulary", "varied", "asked")
 """What tells the points of a log apart."""
@@ -142,7 +142,7 @@ class Frontier:
     ) -> None:
         """These runs of a point: drawn together, judged apart, on all cores."""
         size, outputs = len(documents), anonymizer.vocabulary.outputs
-        counts = anonymizer.draw(repeated(documents, len(numbers)), stages=self.stages)
+        counts = anonymizer.draw(repeat(documents, len(numbers)), stages=self.stages)
         jobs = (
             delayed(_judged)(number, judge, counts[i * size : (i + 1) * size], outputs)
             for i, number in enumerate(numbers)

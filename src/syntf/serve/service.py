@@ -21,7 +21,7 @@ from syntf.ledger.names import Names
 from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.text.documents import Documents
-from syntf.text.tokenizer import Remembered, first_known
+from syntf.text.tokenizer import Memo, first_known
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Service:
         self._term = first_known(anonymizer.analyzer, self._input_number.__contains__)
         self.read(["ready"])  # load what reading needs now, not in the first request
 
-    def input_numbers(self) -> Remembered[Any, int]:
+    def input_numbers(self) -> Memo[Any, int]:
         """Return a new mapping from tokens to input words, -1 for unknown tokens.
 
         It remembers the tokens it was asked for, so use one per request.
         """
-        return Remembered(lambda token: self._input_number.get(self._term(token), -1))
+        return Memo(lambda token: self._input_number.get(self._term(token), -1))
 
     def read(self, texts: Sequence[str]) -> Documents:
         """Find the known terms of each text, without keeping any token afterwards."""
@@ -102,7 +102,7 @@ class Service:
     def explain(self, word: str, top: int) -> dict[str, Any]:
         """Return the `top` most probable substitutes of a word, and the sum of all others."""
         mechanism, outputs = self.anonymizer.mechanism, self.anonymizer.vocabulary.outputs
-        number = self.input_numbers()[self.anonymizer.analyzer.alone(word)]
+        number = self.input_numbers()[self.anonymizer.analyzer.token_of(word)]
         if number < 0:
             return {"known": False, "loss": mechanism.loss}
         chances: NDArray[np.float64] = mechanism.weights(number) / mechanism.total

@@ -1,12 +1,8 @@
-"""Documents as compositions θ: the distribution over known terms that a document's words give.
+"""Documents as lists of known terms, and the counts and idf weights derived from them.
 
-A document is kept as the list of its known terms, one entry an occurrence: drawing an
-entry uniformly is drawing from θ of the tf vector, drawing it in proportion to the idf
-of its term is drawing from θ of the tf-idf vector. Unknown words are left out before θ
-is formed; a document without any known word is one occurrence of `empty`.
-
-*Guarantee.* None is needed here. By the paper's lemma on randomised preprocessing, how
-the input of the mechanism is chosen does not change the loss of the mechanism.
+A document is the list of its known terms, with one entry for each occurrence. Unknown words are
+left out. A document without any known word has one entry: the term `empty`, whose number is the
+number of input words.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Documents:
-    """Known terms of many documents: those of document d are ``terms[starts[d]:starts[d+1]]``."""
+    """The known terms of many documents: document d has ``terms[starts[d]:starts[d+1]]``."""
 
     starts: NDArray[np.int64]
     terms: NDArray[np.int32]
@@ -34,51 +30,51 @@ class Documents:
         return len(self.starts) - 1
 
 
-def beginning(documents: Documents, count: int) -> Documents:
-    """The first `count` documents."""
+def first_documents(documents: Documents, count: int) -> Documents:
+    """Return the first `count` documents."""
     starts = documents.starts[: count + 1]
     return Documents(starts, documents.terms[: starts[-1]])
 
 
-def parted(documents: Documents, count: int) -> Iterator[Documents]:
-    """All documents in their order, `count` at once."""
+def batches(documents: Documents, count: int) -> Iterator[Documents]:
+    """Yield all documents in order, `count` at a time."""
     for first in range(0, len(documents), count):
         starts = documents.starts[first : first + count + 1]
         yield Documents(starts - starts[0], documents.terms[starts[0] : starts[-1]])
 
 
-def joined(parts: Sequence[Documents]) -> Documents:
-    """The documents of several readings, one after the other."""
+def concatenate(parts: Sequence[Documents]) -> Documents:
+    """Join several lists of documents into one, in order."""
     sizes = np.concatenate([np.diff(part.starts) for part in parts])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     return Documents(starts, np.concatenate([part.terms for part in parts]))
 
 
-def repeated(documents: Documents, times: int) -> Documents:
-    """The same documents, all of them again and again."""
+def repeat(documents: Documents, times: int) -> Documents:
+    """Return the list of documents repeated this many times."""
     sizes = np.tile(np.diff(documents.starts), times)
     return Documents(np.concatenate([[0], np.cumsum(sizes)]), np.tile(documents.terms, times))
 
 
 def term_frequencies(documents: Documents, terms: int) -> "csr_matrix":
-    """How often each document has each of the first `terms` terms: its tf vector."""
+    """Count how often each document has each of the first `terms` terms: its tf vector."""
     known = documents.terms < terms
     ends = np.concatenate([[0], np.cumsum(known)])[documents.starts]
     return matrix(drawing.counted(ends, documents.terms[known], terms))
 
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
-    """In how many documents each term occurs."""
+    """Count in how many documents each term occurs."""
     return np.bincount(term_frequencies(documents, terms).indices, minlength=terms)
 
 
 def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:
-    """ln((1+N)/(1+df)) + 1 for each term, as scikit-learn defines it."""
+    """Return ln((1+N)/(1+df)) + 1 for each term, as scikit-learn defines it."""
     idf: NDArray[np.float64] = np.log((1 + documents) / (1 + frequency)) + 1
     return idf
 
 
 def public_idf(ranks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """1 + ln(1 + rank): by Zipf's law, the idf that a public list's order of frequency implies."""
+    """Return 1 + ln(1 + rank): the idf that a public list ordered by frequency implies (Zipf)."""
     idf: NDArray[np.float64] = 1 + np.log(1.0 + ranks)
     return idf

@@ -1,9 +1,8 @@
-"""Texts → documents: their known terms, in order.
+"""Turn texts into documents: lists of their known terms, in order.
 
-:func:`read_documents` defines it, for any analysis. :func:`look_up` gives the same for the fast
-analysis at the speed of memory: compiled code finds the tokens and looks each up in a table,
-several threads share the texts, and no token becomes an object of Python unless it has a letter
-beyond ASCII.
+:func:`read_documents` is the definition, for any analyzer. :func:`look_up` gives the same result
+for the fast analyzer at the speed of memory: compiled code finds the tokens and looks each up in a
+table, several threads share the texts, and only tokens beyond ASCII become Python objects.
 """
 
 from array import array
@@ -19,13 +18,13 @@ from syntf.core import parallel
 from syntf.text import token_table
 from syntf.text.documents import Documents
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import LETTERS, Analyzer, Read, Remembered
+from syntf.text.tokenizer import LETTERS, Analyzer, Memo, Read
 
-BLOCK = 1 << 20
-"""Characters that a thread reads at once, unless a text has more."""
+BLOCK_CHARACTERS = 1 << 20
+"""How many characters a thread reads at a time; a text is never split."""
 
 _LIMITS = (0x800, 0x10000, 0x110000)
-"""Code points up to which letters are told from others, as far as a text needs it."""
+"""Sizes of the table of letters; the smallest that covers a text is used."""
 
 
 def read_documents(
@@ -36,10 +35,14 @@ def read_documents(
     *,
     read: Read[Any] = Analyzer.read,
 ) -> Documents:
-    """The known terms of each text; `term_of` maps any token that `read` finds to one, or to -1."""
+    """Return the known terms of each text.
+
+    `term_of` maps every token that `read` finds to a term, or to -1 if it has none. A text without
+    any known term becomes the single term `empty`.
+    """
     terms, starts = array("i"), array("q", [0])
-    for found in read(texts):
-        known = [term for token in found if (term := term_of[token]) >= 0]
+    for tokens in read(texts):
+        known = [term for token in tokens if (term := term_of[token]) >= 0]
         terms.extend(known or [empty])
         starts.append(len(terms))
         if progress and len(starts) % 256 == 1:
@@ -53,20 +56,20 @@ def look_up(
     empty: int,
     progress: Callable[[int], None] | None = None,
 ) -> Documents:
-    """The known terms of each text by a table of tokens.
+    """Return the known terms of each text, by a table of tokens.
 
-    Of tokens beyond ASCII, each is looked up once in a call; none is remembered after it.
+    A token beyond ASCII is looked up once in each call and not remembered after it.
     """
-    strange = Remembered(table.find)
+    find_other = Memo(table.find)
 
-    def read(block: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        return _read(block, table, empty, strange)
+    def read_block(block: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        return _read_block(block, table, empty, find_other)
 
     terms, counts = [np.empty(0, dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
     blocks = list(_blocks(texts))
     threads = min(len(blocks), parallel.threads())
     with ThreadPoolExecutor(max(1, threads)) as pool:
-        for found, sizes in (pool.map if threads > 1 else map)(read, blocks):
+        for found, sizes in (pool.map if threads > 1 else map)(read_block, blocks):
             terms.append(found)
             counts.append(sizes)
             if progress:
@@ -74,18 +77,18 @@ def look_up(
     return Documents(np.cumsum(np.concatenate(counts)), np.concatenate(terms))
 
 
-def _read(
-    block: list[str], table: TokenTable, empty: int, strange: Mapping[str, int]
+def _read_block(
+    block: list[str], table: TokenTable, empty: int, find_other: Mapping[str, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The known terms of some texts, and how many each has."""
-    given = [
+    """Return the known terms of some texts, and how many each text has."""
+    encoded = [
         text if str.isascii(text) else str.encode(text, "utf-8", "surrogatepass") for text in block
     ]
     counts = np.empty(len(block), dtype=np.int64)
     for limit in _LIMITS:
         found = token_table.compiled.read(
             table.slots, table.entries, table.forms, letters(limit), counts,
-            given, table.longest, table.exact, empty, strange,
+            encoded, table.longest, table.exact, empty, find_other,
         )  # fmt: skip
         if found is not None:
             break
@@ -97,7 +100,7 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
     for text in texts:
         block.append(text)
         size += len(text)
-        if size >= BLOCK:
+        if size >= BLOCK_CHARACTERS:
             yield block
             block, size = [], 0
     if block:
@@ -106,9 +109,9 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
 
 @cache
 def letters(limit: int) -> bytes:
-    """One bit for each code point below `limit`, the lowest first: is it a letter or a digit?
+    """Return one bit for each code point below `limit`, lowest first: 1 for letters and digits.
 
-    Python's regular expressions say which are, as they do for :func:`syntf.text.tokenizer.tokens`.
+    Python's regular expressions decide, as they do in :func:`syntf.text.tokenizer.tokenize`.
 
     >>> sum(byte.bit_count() for byte in letters(0x80))
     62

@@ -1,15 +1,15 @@
-"""Analysis by a spaCy pipeline: its tokens, lemmas, stop words and numbers.
+"""An analyzer that uses a spaCy pipeline: its tokens, lemmas, stop words and numbers.
 
-What a word means to spaCy depends on its neighbours, so a text is read down to the terms
-at once: a token *is* the tuple of its candidates.
+To spaCy, the meaning of a word depends on its context, so a text is read down to its terms in one
+step: here a token *is* the tuple of its candidate terms.
 
-*One text alone.* A text's terms must depend on that text and no other. Texts that pass a
-network in one batch can change each other's last bits, so each passes by itself, in a
-memory zone that forgets the words of those before; batches are what processes are given.
+*Non-interference.* A text's terms must depend on that text alone. Texts that pass a neural network
+in one batch can change each other's last bits. So each text passes by itself, in a memory zone that
+forgets the words of earlier texts; only the work for processes is grouped into batches.
 
-*Any text.* An exception or a warning would tell of a text, so there is none: what spaCy
-cannot take is replaced, what is too long for it is cut, and a piece that a pipeline still
-fails on has no terms. A pipeline that fails on a public text is refused beforehand.
+*Any text.* An exception or a warning would reveal something about a text, so there is none:
+characters that spaCy cannot handle are replaced, long texts are cut, and a piece on which the
+pipeline still fails has no terms. A pipeline that fails on a public text is refused beforehand.
 """
 
 import re
@@ -20,65 +20,63 @@ from itertools import chain, islice
 from threading import Lock
 from typing import Any
 
-from syntf.core.choices import SPACY
+from syntf.core.choices import SPACY, Morphology
 from syntf.core.errors import SyntfError
 from syntf.core.parallel import processes
-from syntf.text.tokenizer import Morphology, check, lemmatize
+from syntf.text.tokenizer import check_options, lemmatize
 
 Terms = tuple[str, ...]
 
-PREFIX = SPACY
+PIECE_CHARACTERS = 10_000
+"""How many characters the pipeline gets at a time: spaCy's tokenisers refuse long texts (the
+Japanese one from 49,150 bytes on), and networks need memory in proportion."""
 
-PIECE = 10_000
-"""Characters that a pipeline is given at once: spaCy's tokenisers refuse long texts, the Japanese
-one from 49,150 bytes on, and networks take memory in proportion."""
+RUN_CHARACTERS = 200
+"""Insert a blank after this many characters without one: brackets take spaCy quadratic time."""
 
-RUN = 200
-"""Characters without a blank after which one is put: spaCy takes quadratic time for brackets."""
+BATCH_TEXTS = 64
+"""How many texts a process gets at a time. Fewer texts are read in this process."""
 
-TOGETHER = 64
-"""Texts handed to a process at once. Fewer are read in this one."""
-
-BESIDES = (
+UNUSED_COMPONENTS = (
     "parser senter sentencizer ner entity_linker entity_ruler span_ruler span_finder spancat "
     "spancat_singlelabel textcat textcat_multilabel coref experimental_coref"
 ).split()
-"""What neither lemmas nor tags need, by the usual names."""
+"""Usual names of components that neither lemmas nor tags need."""
 
-_FOR_LEMMAS = (
+_LEMMA_COMPONENTS = (
     "tok2vec transformer curated_transformer tagger morphologizer attribute_ruler lemmatizer "
     "trainable_lemmatizer experimental_edit_tree_lemmatizer"
 ).split()
 
-_UNTAKEN = re.compile("[\x00\ud800-\udfff]")
-_RUN = re.compile(rf"\S{{{RUN}}}")
-_PIECE = re.compile(rf"\S.{{0,{PIECE - 1}}}(?=\s|\Z)", re.DOTALL)
+_UNSUPPORTED = re.compile("[\x00\ud800-\udfff]")
+_RUN = re.compile(rf"\S{{{RUN_CHARACTERS}}}")
+_PIECE = re.compile(rf"\S.{{0,{PIECE_CHARACTERS - 1}}}(?=\s|\Z)", re.DOTALL)
 
 _lemmatize = lru_cache(1 << 18)(lemmatize)
 _one_at_a_time = Lock()  # a memory zone belongs to one thread
 
 
 def pieces(text: str) -> list[str]:
-    """A text in pieces that spaCy can take, cut at blanks.
+    """Cut a text at blanks into pieces that spaCy can handle.
 
-    NULs and lone surrogates become blanks, and long runs without a blank get some.
+    NULs and lone surrogates become blanks, and blanks are inserted into long runs without one.
 
     >>> pieces(" The cat\\x00sat.\\ud800 "), [len(piece) for piece in pieces("a" * 15_000)]
     (['The cat sat.  '], [9848, 5226])
     """
-    return _PIECE.findall(_RUN.sub(r"\g<0> ", _UNTAKEN.sub(" ", text)))
+    return _PIECE.findall(_RUN.sub(r"\g<0> ", _UNSUPPORTED.sub(" ", text)))
 
 
 class SpacyAnalyzer:
-    """The analysis of an installed spaCy pipeline, on all cores.
+    """An analyzer that runs an installed spaCy pipeline on all cores.
 
     Parameters
     ----------
-    model : name of a pipeline, or ``blank:LANGUAGE`` for tokens and stop words without one.
-    morphology : ``lemma`` (by the pipeline's lemmatiser; an English pipeline without one takes
+    model : name of a pipeline, or ``blank:LANGUAGE`` for tokens and stop words only.
+    morphology : ``lemma`` (by the pipeline's lemmatiser; an English pipeline without one uses
         :func:`~syntf.text.tokenizer.lemmatize`), ``lower`` or ``orth``.
-    stop_words : terms to leave out, lower case; None for the pipeline's own.
-    numbers : keep what the pipeline takes for a number.
+    stop_words : terms to leave out, lower case; None for the pipeline's own list.
+    numbers : include what the pipeline recognises as a number.
     """
 
     def __init__(
@@ -89,13 +87,13 @@ class SpacyAnalyzer:
         stop_words: Set[str] | None = None,
         numbers: bool = False,
     ) -> None:
-        check(morphology, stop_words)
+        check_options(morphology, stop_words)
         self.model = model
         self.morphology = morphology
         self.stop_words = None if stop_words is None else frozenset(stop_words)
         self.numbers = numbers
         nlp = self._pipeline()
-        self.name = recorded(model, nlp)
+        self.name = recorded_name(model, nlp)
         self._lemmas = _has_lemmas(model, nlp)
         if morphology == "lemma" and not self._lemmas and nlp.lang != "en":
             raise SyntfError(
@@ -104,20 +102,20 @@ class SpacyAnalyzer:
             )
 
     def read(self, texts: Iterable[str]) -> Iterator[list[Terms]]:
-        """The tokens that have terms, text by text."""
+        """Yield for each text its tokens that have terms."""
         from multiprocessing import current_process
 
         from joblib import delayed
 
-        rest = iter(texts)
-        batches = iter(lambda: list(islice(rest, TOGETHER)), [])
+        remaining = iter(texts)
+        batches = iter(lambda: list(islice(remaining, BATCH_TEXTS)), [])
         first = list(islice(batches, 2))
-        few = len(first) < 2 or current_process().daemon
-        parallel = processes(1 if few else -1, return_as="generator")
-        work = (delayed(self._read)(batch) for batch in chain(first, batches))
-        return chain.from_iterable(parallel(work))
+        one_process = len(first) < 2 or current_process().daemon
+        parallel = processes(1 if one_process else -1, return_as="generator")
+        tasks = (delayed(self._read)(batch) for batch in chain(first, batches))
+        return chain.from_iterable(parallel(tasks))
 
-    def alone(self, word: str) -> Terms:
+    def token_of(self, word: str) -> Terms:
         return tuple(chain.from_iterable(self._read([word])[0]))
 
     def candidates(self, token: Terms) -> Terms:
@@ -144,20 +142,20 @@ class SpacyAnalyzer:
         word = token.text.replace("’", "'")
         if not any(map(str.isalnum, word)):
             return ()
-        low = word.lower()
+        lower = word.lower()
         number = token.like_num
-        if not self.numbers if number else self._stops(token, low):
+        if not self.numbers if number else self._is_stop_word(token, lower):
             return ()
         if self.morphology == "lower":
-            return (low,)
+            return (lower,)
         if self.morphology == "orth":
-            return (word, low)
-        lemma = token.lemma_.lower() or low if self._lemmas else _lemmatize(low)
+            return (word, lower)
+        lemma = token.lemma_.lower() or lower if self._lemmas else _lemmatize(lower)
         stopped = self.stop_words is not None and lemma in self.stop_words and not number
-        return () if stopped else (lemma, low)
+        return () if stopped else (lemma, lower)
 
-    def _stops(self, token: Any, low: str) -> bool:
-        return bool(token.is_stop) if self.stop_words is None else low in self.stop_words
+    def _is_stop_word(self, token: Any, lower: str) -> bool:
+        return bool(token.is_stop) if self.stop_words is None else lower in self.stop_words
 
     def _pipeline(self) -> Any:
         return _pipeline(self.model, self.morphology == "lemma")
@@ -165,12 +163,12 @@ class SpacyAnalyzer:
 
 @cache
 def _pipeline(model: str, lemmas: bool) -> Any:
-    """The pipeline, loaded once in a process, less what the terms do not need."""
-    return load(model, BESIDES if lemmas else [*BESIDES, *_FOR_LEMMAS])
+    """Return the pipeline, loaded once in a process, without components that terms do not need."""
+    return load(model, UNUSED_COMPONENTS if lemmas else [*UNUSED_COMPONENTS, *_LEMMA_COMPONENTS])
 
 
 def load(model: str, exclude: list[str]) -> Any:
-    """An installed pipeline, or a blank one, without the components named."""
+    """Load an installed pipeline, or a blank one, without the excluded components."""
     try:
         import spacy
     except ImportError:
@@ -180,9 +178,7 @@ def load(model: str, exclude: list[str]) -> Any:
         try:
             return spacy.blank(language)
         except ImportError:
-            raise SyntfError(
-                f"spaCy has no language {language!r}, as in {PREFIX}blank:en"
-            ) from None
+            raise SyntfError(f"spaCy has no language {language!r}, as in {SPACY}blank:en") from None
     try:
         return spacy.load(model, exclude=exclude)
     except Exception as error:
@@ -196,17 +192,17 @@ def load(model: str, exclude: list[str]) -> Any:
         ) from error
 
 
-def recorded(model: str, nlp: Any) -> str:
-    """The name to record it by: never a path, whichever way the pipeline was named."""
+def recorded_name(model: str, nlp: Any) -> str:
+    """Return the name that the guarantee records, never a path."""
     import spacy
 
     if model.startswith("blank:"):
-        return f"{PREFIX}{model} {spacy.__version__}"
-    return f"{PREFIX}{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
+        return f"{SPACY}{model} {spacy.__version__}"
+    return f"{SPACY}{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
 
 
 def _has_lemmas(model: str, nlp: Any) -> bool:
-    """Try the pipeline on a public text: it must work, and may give lemmas."""
+    """Try the pipeline on a public text and tell whether it gives lemmas."""
     try:
         return bool(nlp("A public text, of 2 clauses.").has_annotation("LEMMA"))
     except Exception as error:

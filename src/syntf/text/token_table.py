@@ -1,11 +1,11 @@
-"""What every token counts as, worked out beforehand: a table for compiled code to look up.
+"""A hash table from tokens to input words, computed once for compiled code to look up.
 
-A token counts as an input only if its form is one, or has a lemma that is (`Analyzer.candidates`
-gives no other terms). So the inputs and the forms of the lexicon that lead to one are all there
-is to look up, and the answers for them are those of the analyzer itself.
+A token counts as an input word only if its form is one or has a lemma that is one, because
+`Analyzer.candidates` gives no other terms. So the table holds the input words and those forms of
+the lexicon that lead to one, each with the answer of the analyzer itself.
 
-The table holds numbers: where a form stands in the vocabulary or the lexicon, and what it counts
-as. Nothing in it is of a text.
+The table consists of numbers: where a form is in the vocabulary or the lexicon, and which input
+word it counts as. It contains nothing from any text.
 """
 
 import json
@@ -23,27 +23,31 @@ from numpy.typing import NDArray
 from syntf import native
 from syntf.core import cache_store
 from syntf.text import lexicon
-from syntf.text.tokenizer import Analyzer, bare, first_known
+from syntf.text.tokenizer import Analyzer, first_known, strip_possessive
 
 compiled = native.load("_tokens")
 
-_TOKENS = "syntf tokens 1"
+_SCHEME = "syntf tokens 1"
 """Change this whenever the same words and settings would give another table."""
 
 
-def serves(analyzer: object) -> TypeGuard[Analyzer]:
-    """Whether there are tables for this analysis here: compiled code, and the fast analysis."""
+def supports(analyzer: object) -> TypeGuard[Analyzer]:
+    """Tell whether there are tables for this analyzer: the fast one, with compiled code."""
     return compiled is not None and type(analyzer) is Analyzer
 
 
 @dataclass(frozen=True, eq=False)
 class TokenTable:
-    """Open addressing over the forms of tokens, without possessive ending, and their inputs.
+    """A hash table with open addressing from token forms to input words.
 
-    slots : 0, or the upper half of a form's hash and 1 + its number; a power of two of them.
-    entries : of each form, where its bytes begin, how many there are, and its input.
-    forms : the bytes, see :func:`spelling`.
-    exact : forms are as written, and one that is not found is tried in lower case.
+    Forms have no possessive ending.
+
+    Attributes
+    ----------
+    slots : 0, or the upper half of a form's hash and 1 + its number. Their count is a power of two.
+    entries : for each form, where its bytes begin, how many there are, and its input word.
+    forms : the bytes of all forms, from :func:`form_bytes`.
+    exact : whether forms are as written; a form that is not found is then tried in lower case.
     """
 
     slots: NDArray[np.uint64]
@@ -53,97 +57,100 @@ class TokenTable:
 
     @classmethod
     def build(cls, analyzer: Analyzer, inputs: Sequence[str]) -> Self:
-        """The table for an analysis and the inputs of a vocabulary."""
+        """Build the table for an analyzer and the input words of a vocabulary."""
         number = {term: i for i, term in enumerate(inputs)}
         term = first_known(analyzer, number.__contains__)
-        sizes = [len(_encoded(form)) for form in inputs]
-        places = dict(zip(inputs, accumulate(sizes, initial=0), strict=False))
+        sizes = [len(_encode(form)) for form in inputs]
+        offsets = dict(zip(inputs, accumulate(sizes, initial=0), strict=False))
         if analyzer.morphology == "lemma":
             lemmas = lexicon.lexicon().lemmas.items()
             more = {form for form, lemma in lemmas if lemma in number and form not in number}
-            found, before = lexicon.places(), sum(sizes)
-            places |= {form: before + found[form] for form in found if form in more}
+            in_lexicon, before = lexicon.offsets(), sum(sizes)
+            offsets |= {form: before + in_lexicon[form] for form in in_lexicon if form in more}
         known = [
-            (place, len(_encoded(form)), number[found_as])
-            for form, place in places.items()
-            if (found_as := term(form))
+            (offset, len(_encode(form)), number[word])
+            for form, offset in offsets.items()
+            if (word := term(form))
         ]
         entries = np.array(known, dtype=np.int32).reshape(-1, 3)
         slots = np.zeros(2 << len(known).bit_length(), dtype=np.uint64)
-        forms = spelling(analyzer, inputs)
+        forms = form_bytes(analyzer, inputs)
         compiled.fill(slots, entries, forms)
         return cls(slots, entries, forms, analyzer.morphology == "orth")
 
     @cached_property
     def longest(self) -> int:
+        """The length of the longest form in bytes."""
         return int(self.entries[:, 1].max(initial=0))
 
     def find(self, token: str) -> int:
-        """The input that any token counts as, or -1."""
-        word = bare(token)
+        """Return the input word that any token counts as, or -1."""
+        word = strip_possessive(token)
         found = self._find(word) if self.exact else -1
         return found if found >= 0 else self._find(word.lower())
 
     def _find(self, form: str) -> int:
-        found = compiled.term(self.slots, self.entries, self.forms, _encoded(form), self.longest)
+        found = compiled.term(self.slots, self.entries, self.forms, _encode(form), self.longest)
         return int(found)
 
-    def parts(self) -> tuple[NDArray[Any], ...]:
-        """What there is to keep, as :meth:`kept` takes it: numbers, and how many."""
+    def to_arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return the arrays to store, whose bytes :meth:`from_bytes` takes."""
         return np.array([len(self.slots)], dtype=np.int64), self.slots, self.entries
 
     @classmethod
-    def kept(cls, raw: NDArray[np.uint8], analyzer: Analyzer, inputs: Sequence[str]) -> Self | None:
-        """The table whose :meth:`parts` these bytes are; None if they are none's.
+    def from_bytes(
+        cls, raw: NDArray[np.uint8], analyzer: Analyzer, inputs: Sequence[str]
+    ) -> Self | None:
+        """Return the table that :meth:`to_arrays` stored, or None if the bytes are not valid.
 
-        Compiled code goes by what is found here, so nothing of it may point outside.
+        Compiled code follows these numbers, so none of them may point outside the arrays.
         """
         count = int(raw[:8].view(np.int64)[0]) if len(raw) >= 8 else 0
         end = 8 + 8 * count
         if count < 1 or count & (count - 1) or end > len(raw) or (len(raw) - end) % 12:
             return None
-        slots, forms = raw[8:end].view(np.uint64), spelling(analyzer, inputs)
+        slots, forms = raw[8:end].view(np.uint64), form_bytes(analyzer, inputs)
         entries = raw[end:].view(np.int32).reshape(-1, 3)
         starts, sizes, terms = entries.T.astype(np.int64)
         numbers = (slots & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        sound = (
+        valid = (
             not slots.all(),
             np.array_equal(numbers > 0, slots > 0),
             numbers.max() <= len(entries),
             (starts >= 0).all() and (sizes >= 0).all() and (starts + sizes <= len(forms)).all(),
             (terms >= 0).all() and (terms < len(inputs)).all(),
         )
-        return cls(slots, entries, forms, analyzer.morphology == "orth") if all(sound) else None
+        return cls(slots, entries, forms, analyzer.morphology == "orth") if all(valid) else None
 
 
-def spelling(analyzer: Analyzer, inputs: Sequence[str]) -> NDArray[np.uint8]:
-    """The inputs in UTF-8, one after the other, and for lemmas the lexicon: all forms are in it."""
-    more = lexicon.spelled() if analyzer.morphology == "lemma" else b""
-    return np.frombuffer(_encoded("".join(inputs)) + more, dtype=np.uint8)
+def form_bytes(analyzer: Analyzer, inputs: Sequence[str]) -> NDArray[np.uint8]:
+    """Return the input words in UTF-8, followed by the lexicon if lemmas are used."""
+    more = lexicon.raw_lines() if analyzer.morphology == "lemma" else b""
+    return np.frombuffer(_encode("".join(inputs)) + more, dtype=np.uint8)
 
 
-def _encoded(form: str) -> bytes:
+def _encode(form: str) -> bytes:
     return form.encode("utf-8", "surrogatepass")
 
 
 def cached_table(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
-    """What tokens count as, for public inputs: worked out now unless it was before.
+    """Return the table for public input words, memory-mapped from the cache if it is there.
 
-    Kept are numbers, no words; memory-mapped.
+    The cache entry holds numbers, no words.
     """
     lemmas = lexicon.digest() if analyzer.morphology == "lemma" else ""
-    about = [
-        _TOKENS, sys.byteorder, analyzer.morphology, analyzer.numbers,
+    parts = [
+        _SCHEME, sys.byteorder, analyzer.morphology, analyzer.numbers,
         sorted(analyzer.stop_words), lemmas, len(inputs),
     ]  # fmt: skip
-    key = sha256(json.dumps(about).encode())
+    key = sha256(json.dumps(parts).encode())
     key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)).data)
-    key.update("".join(inputs).encode("utf-8", "surrogatepass"))
+    key.update(_encode("".join(inputs)))
     path = cache_store.folder() / f"{key.hexdigest()}.tokens"
     raw = cache_store.mapped(path)
-    known = None if raw is None else TokenTable.kept(raw, analyzer, inputs)
+    known = None if raw is None else TokenTable.from_bytes(raw, analyzer, inputs)
     if known is not None:
         return known
-    made = TokenTable.build(analyzer, inputs)
-    cache_store.store(path, *(part.data for part in made.parts()))
-    return made
+    table = TokenTable.build(analyzer, inputs)
+    cache_store.store(path, *(part.data for part in table.to_arrays()))
+    return table

@@ -1,11 +1,11 @@
-"""Text → terms, in two steps: a text is read as tokens, a token stands for terms.
+"""Turn texts into tokens, and tokens into terms.
 
-The steps are apart because whoever reads many texts remembers the terms of each token:
-for :class:`Analyzer` finding tokens is then all the work. What a token is, an analysis
-decides; `syntf.text.spacy_analyzer` is another one.
+These are two steps so that the terms of each distinct token can be remembered: then finding tokens
+is all the work. :class:`Analyzer` is the fast analyzer; :mod:`syntf.text.spacy_analyzer` has
+another.
 
-Nothing here touches the privacy loss: whatever terms a text yields, only the rows of
-the mechanism decide what an observer can learn.
+The privacy loss does not depend on this module: whatever terms a text yields, only the rows of the
+mechanism determine what an attacker can learn.
 """
 
 import re
@@ -14,33 +14,34 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar, get_args
 
-from syntf.core.choices import FAST
-from syntf.core.choices import Morphology as Morphology
+from syntf.core.checks import one_of
+from syntf.core.choices import FAST, Morphology
 from syntf.core.errors import SyntfError
 from syntf.text.lexicon import lexicon
 
 Token = TypeVar("Token", bound=Hashable)
 Read = Callable[[Iterable[str]], Iterable[Sequence[Token]]]
+"""A function from texts to the tokens of each text."""
 
 
 class Analysis(Protocol[Token]):
-    """How texts become terms. The terms of a text must depend on that text alone."""
+    """What an analyzer offers. The terms of a text must depend on that text alone."""
 
     name: str
-    """As the guarantee records it: what it is, and of which version."""
+    """The name that the guarantee records, with a version."""
 
     def read(self, texts: Iterable[str]) -> Iterable[Sequence[Token]]:
-        """The tokens of each text, in order; any text has some or none, and none is refused."""
+        """Return the tokens of each text, in order. No text may raise an error."""
 
     def candidates(self, token: Token) -> tuple[str, ...]:
-        """Terms for this token, the preferred first; none if it is left out."""
+        """Return the terms this token may count as, the preferred one first; () to leave it out."""
 
-    def alone(self, word: str) -> Token:
-        """The token of a word that stands by itself."""
+    def token_of(self, word: str) -> Token:
+        """Return the token of a single word without context."""
 
 
 LETTERS = re.compile(r"[^\W_]+")
-"""Letters and digits of any script, in a row."""
+"""Matches a run of letters and digits of any script."""
 
 _TOKEN = re.compile(f"{LETTERS.pattern}(?:['’]{LETTERS.pattern})?")
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
@@ -51,19 +52,19 @@ _NUMBER_WORDS = frozenset(
 )
 
 
-def tokens(text: str) -> list[str]:
-    """The tokens of a text: letters and digits, with an apostrophe inside a word.
+def tokenize(text: str) -> list[str]:
+    """Return the tokens of a text: runs of letters and digits, with an apostrophe inside a word.
 
-    >>> tokens("The cat's 2 kittens aren't mine, e-mail me_too.")
+    >>> tokenize("The cat's 2 kittens aren't mine, e-mail me_too.")
     ['The', "cat's", '2', 'kittens', "aren't", 'mine', 'e', 'mail', 'me', 'too']
     """
     return _TOKEN.findall(text)
 
 
-def bare(token: str) -> str:
-    """A token less a possessive ending, its apostrophe the plain one.
+def strip_possessive(token: str) -> str:
+    """Remove a possessive ending from a token and replace typographic apostrophes.
 
-    >>> bare("Cat’s"), bare("o’clock")
+    >>> strip_possessive("Cat’s"), strip_possessive("o’clock")
     ('Cat', "o'clock")
     """
     word = token.replace("’", "'")
@@ -71,13 +72,13 @@ def bare(token: str) -> str:
 
 
 class Analyzer:
-    """The fast analysis: a token is a word as found, whatever stands beside it.
+    """The fast analyzer: a token is a word as written, and its terms do not depend on context.
 
     Parameters
     ----------
     morphology : ``lemma`` (dictionary form, lower case), ``lower`` or ``orth`` (as written).
     stop_words : terms to leave out, lower case; None for the public English list.
-    numbers : keep numbers, in digits or in words.
+    numbers : include numbers, in digits or in words.
     """
 
     name = FAST
@@ -89,55 +90,54 @@ class Analyzer:
         stop_words: Set[str] | None = None,
         numbers: bool = False,
     ) -> None:
-        check(morphology, stop_words)
+        check_options(morphology, stop_words)
         self.morphology = morphology
         self.stop_words = english_stop_words() if stop_words is None else frozenset(stop_words)
         self.numbers = numbers
 
     @staticmethod
     def read(texts: Iterable[str]) -> Iterator[list[str]]:
-        return map(tokens, texts)
+        return map(tokenize, texts)
 
-    def alone(self, word: str) -> str:
+    def token_of(self, word: str) -> str:
         return word
 
     def candidates(self, token: str) -> tuple[str, ...]:
-        """Terms for this token, the preferred first; none if it is left out.
+        """Return the terms this token may count as, the preferred one first; () to leave it out.
 
-        The first one that a vocabulary knows counts: a lemma without a vector falls
-        back to the word as written, and a capitalised word to its lower case.
+        The token counts as the first candidate that the vocabulary has: a lemma without a vector
+        falls back to the word as written, and a capitalised word to its lower case.
 
         >>> Analyzer().candidates("Mice"), Analyzer("orth").candidates("Mice")
         (('mouse', 'mice'), ('Mice', 'mice'))
         >>> Analyzer().candidates("the"), Analyzer().candidates("2nd")
         ((), ())
         """
-        word = bare(token)
-        low = word.lower()
-        number = bool(_NUMBER.fullmatch(low)) or low in _NUMBER_WORDS
-        if not self.numbers if number else low in self.stop_words:
+        word = strip_possessive(token)
+        lower = word.lower()
+        number = bool(_NUMBER.fullmatch(lower)) or lower in _NUMBER_WORDS
+        if not self.numbers if number else lower in self.stop_words:
             return ()
         if self.morphology == "lower":
-            return (low,)
+            return (lower,)
         if self.morphology == "orth":
-            return (word, low)
-        lemma = lemmatize(low)
-        return () if lemma in self.stop_words and not number else (lemma, low)
+            return (word, lower)
+        lemma = lemmatize(lower)
+        return () if lemma in self.stop_words and not number else (lemma, lower)
 
 
-def check(morphology: Any, stop_words: Any) -> None:
-    """Refuse what no analysis can go by."""
-    if morphology not in get_args(Morphology):
-        raise SyntfError(f"morphology must be lemma, lower or orth, not {morphology!r}")
+def check_options(morphology: Any, stop_words: Any) -> None:
+    """Raise SyntfError if an analyzer cannot use these options."""
+    one_of("morphology", morphology, get_args(Morphology))
     if isinstance(stop_words, str):
         raise SyntfError(f"stop_words must be a set of words, not the string {stop_words!r}")
 
 
 def lemmatize(word: str) -> str:
-    """The dictionary form of a lower-case English word, without looking at its neighbours.
+    """Return the dictionary form of a lower-case English word, without looking at its context.
 
-    A form that several parts of speech share is taken as :mod:`syntf.text.lexicon` says; a word
-    the lexicon lacks stays as it is.
+    :mod:`syntf.text.lexicon` decides between parts of speech. A word that the lexicon lacks is
+    returned unchanged.
 
     >>> [lemmatize(word) for word in ("mice", "playing", "best", "unixes")]
     ['mouse', 'play', 'best', 'unixes']
@@ -147,18 +147,18 @@ def lemmatize(word: str) -> str:
 
 @cache
 def english_stop_words() -> frozenset[str]:
-    """512 English function words, a public list (see ``data/NOTICE.md``)."""
-    return frozenset(listed("function_words.txt"))
+    """Return 512 English function words, a public list (see ``data/NOTICE.md``)."""
+    return frozenset(read_word_list("function_words.txt"))
 
 
-def listed(name: str) -> Iterator[str]:
-    """The lines of a list that comes with syntf."""
+def read_word_list(name: str) -> Iterator[str]:
+    """Yield the lines of a word list in the package's data folder."""
     text = files("syntf").joinpath("data", name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line)
 
 
 def first_known(analyzer: Analysis[Token], known: Callable[[str], bool]) -> Callable[[Token], str]:
-    """The function from a token to its first known term, or to '' if it has none."""
+    """Return a function from a token to its first known term, or to '' if it has none."""
     return lambda token: next(filter(known, analyzer.candidates(token)), "")
 
 
@@ -166,16 +166,16 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 
-class Remembered(dict[Key, Value]):
-    """A function of tokens that is computed once for each, bounded in what it remembers."""
+class Memo(dict[Key, Value]):
+    """A function as a dictionary: it computes each value once and remembers a bounded number."""
 
-    MOST = 4_000_000
+    MAX_ENTRIES = 4_000_000
 
     def __init__(self, function: Callable[[Key], Value]) -> None:
         self._function = function
 
-    def __missing__(self, token: Key) -> Value:
-        if len(self) >= self.MOST:
+    def __missing__(self, key: Key) -> Value:
+        if len(self) >= self.MAX_ENTRIES:
             self.clear()
-        value = self[token] = self._function(token)
+        value = self[key] = self._function(key)
         return value

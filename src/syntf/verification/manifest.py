@@ -14,11 +14,10 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, get_args
 
-from syntf.core.choices import Draws, Weighting
+from syntf.core.choices import SPACY, Draws, Morphology, Weighting
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import CHECKSUM, Guarantee, Inputs, Losses
-from syntf.text.spacy_analyzer import PREFIX
-from syntf.text.tokenizer import Analyzer, Morphology
+from syntf.text.tokenizer import Analyzer
 from syntf.vocabulary.vocabulary import Provenance
 
 LARGEST = 1 << 26
@@ -129,7 +128,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "length": lambda value: _count(value) and value <= 1 << 20,
     "morphology": _one_of(*get_args(Morphology)),
     "synsets": _flag,
-    "analyzer": lambda value: value == Analyzer.name or (_text(value) and value.startswith(PREFIX)),
+    "analyzer": lambda value: value == Analyzer.name or (_text(value) and value.startswith(SPACY)),
     "weights": _one_of(*get_args(Weighting)),
     "draws": _one_of(*get_args(Draws)),
     "vocabulary_size": _count,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from syntf.text.tokenizer import Analysis, Remembered
+from syntf.text.tokenizer import Analysis, Memo
 
 Kind = Literal["left out", "known", "unknown"]
 
@@ -44,7 +44,7 @@ def coverage(texts: Iterable[str], analyzer: Analysis[Any], inputs: Iterable[str
             return "left out"
         return "unknown" if terms.isdisjoint(candidates) else "known"
 
-    kind_of = Remembered(kind)
+    kind_of = Memo(kind)
     count, documents, empty = Counter[Kind](), 0, 0
     for tokens in analyzer.read(texts):
         found = Counter(kind_of[token] for token in tokens)

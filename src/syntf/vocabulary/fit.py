@@ -32,7 +32,7 @@ def document_counts(
     >>> document_counts(["Mice, mice!", "a mouse"], Analyzer(), WordVectors.embedded())
     ({'mouse': 2}, 2)
     """
-    if not token_table.serves(analyzer) or analyzer.morphology == "orth":
+    if not token_table.supports(analyzer) or analyzer.morphology == "orth":
         return count_documents(texts, analyzer, vectors)
     make = cached_table if vectors.is_embedded else TokenTable.build
     table, empty = make(analyzer, vectors.words), len(vectors.words)

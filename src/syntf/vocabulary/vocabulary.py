@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from syntf.core.choices import Provenance as Provenance
 from syntf.core.errors import SyntfError
-from syntf.text.tokenizer import Analysis, Analyzer, Remembered, first_known, tokens
+from syntf.text.tokenizer import Analysis, Analyzer, Memo, first_known, tokenize
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import wordnet
 from syntf.vocabulary.header import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
@@ -212,7 +212,7 @@ class Vocabulary:
             return next(filter(known, forms[analyzer.morphology == "lemma" :]), "")
 
         lemmas = set[str]().union(*wordnet.synonyms(self.outputs).values())
-        terms = {term(lemma) for lemma in lemmas if tokens(lemma) == [lemma]}
+        terms = {term(lemma) for lemma in lemmas if tokenize(lemma) == [lemma]}
         new = sorted(terms - {"", *self.outputs})
         added = {word: row for word in new if (row := vectors.find(word)) is not None}
         outputs, rows = [*self.outputs, *added], [*self.output_rows, *added.values()]
@@ -226,7 +226,7 @@ def count_documents(
     """How many of the texts contain each term with a vector, and how many texts there are."""
     documents, size = Counter[str](), 0
     term = first_known(analyzer, lambda word: vectors.find(word) is not None)
-    remembered = Remembered(term)
+    remembered = Memo(term)
     for found in analyzer.read(texts):
         documents.update({remembered[token] for token in found})
         size += 1

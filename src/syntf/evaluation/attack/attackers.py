@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 from syntf.evaluation.attack.classifiers import weka
 from syntf.evaluation.attack.tagging import Tagger, tag_all
 from syntf.evaluation.attack.writeprints import WritePrintsLimited
-from syntf.text.tokenizer import tokens
+from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 
 Authors = NDArray[Any]
@@ -82,7 +82,7 @@ def _linear(features: Any, seen: Sequence[str], authors: Authors, new: Sequence[
 
 
 def _mean(vectors: WordVectors, text: str) -> NDArray[np.float64]:
-    rows = [row for word in tokens(text) if (row := vectors.find(word)) is not None]
+    rows = [row for word in tokenize(text) if (row := vectors.find(word)) is not None]
     if not rows:
         return np.zeros(vectors.matrix.shape[1])
     found = np.asarray(vectors.matrix[rows], dtype=np.float64)

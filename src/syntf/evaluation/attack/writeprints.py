@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.tagging import Tagger, default_tagger, tag_all
-from syntf.text.tokenizer import english_stop_words, listed
+from syntf.text.tokenizer import english_stop_words, read_word_list
 
 Marks = Literal["alone", "all"]
 Counts = Mapping[Any, float]
@@ -248,7 +248,7 @@ def _strip_long_line(line: str, tokens: list[str]) -> str:
 @cache
 def misspellings() -> frozenset[str]:
     """5,513 common misspellings of English, a public list (see ``data/NOTICE.md``)."""
-    return frozenset(listed("misspellings.txt"))
+    return frozenset(read_word_list("misspellings.txt"))
 
 
 def _ngrams(events: Sequence[str], n: int, between: str = " ") -> Iterator[str]:

@@ -21,7 +21,7 @@ from syntf.evaluation.experiment.scrubbing import scrub
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import reading
 from syntf.pipeline.settings import Settings
-from syntf.text.documents import Documents, repeated, term_frequencies
+from syntf.text.documents import Documents, repeat, term_frequencies
 
 MOST_DRAWS = 1 << 25
 """Words drawn in one pass over the table; more runs take another pass."""
@@ -147,7 +147,7 @@ class Experiment:
         documents: Documents,
     ) -> None:
         """These runs of a cell: drawn together, judged apart."""
-        counts = anonymizer.draw(repeated(documents, len(numbers)), stages=self.stages)
+        counts = anonymizer.draw(repeat(documents, len(numbers)), stages=self.stages)
         loss, size = anonymizer.mechanism.loss, len(documents)
         outputs = anonymizer.vocabulary.outputs
         names = (*self.attackers, *self.more_attackers.get(cell, ()))

@@ -31,7 +31,7 @@ from syntf.evaluation.tuning.search import RUNGS, Candidate, Space
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import rated, reading
 from syntf.pipeline.settings import Settings
-from syntf.text.documents import Documents, beginning, repeated
+from syntf.text.documents import Documents, first_documents, repeat
 
 DOCUMENTS = (1_000, 2_000, 4_000, 12_000, 36_000)
 """Documents a rung: the first of a large corpus, or a small corpus several times."""
@@ -115,7 +115,7 @@ class Trials:
         cell = {**candidate._asdict(), "rung": rung}
         if not self.log.done(cell):
             anonymizer, documents = self._prepared(candidate)
-            counts = anonymizer.draw(repeated(beginning(documents, size), runs))
+            counts = anonymizer.draw(repeat(first_documents(documents, size), runs))
             parts = (counts[i * size : (i + 1) * size] for i in range(runs))
             self.log.add({**cell, "run": 0}, [one for part in parts for one in self._bayes(part)])
         self.advance(1)
