@@ -30,8 +30,8 @@ from syntf import SynTF
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment.log import Log
 from syntf.evaluation.experiment.results import read as read_results
+from syntf.inputs import columns, parquet
 from syntf.inputs import corpus as corpora
-from syntf.inputs import parquet
 from syntf.releases import draft as drafts
 from syntf.releases.writers import write_documents
 from syntf.text import token_table
@@ -108,7 +108,7 @@ def documents(inputs: Sequence[Path], **options: Any) -> None:
 def _batches(inputs: Sequence[Path], **options: Any) -> None:
     corpus = corpora.Corpus(inputs, "text", ["id"], **options)
     for frame in corpus:
-        found = corpora.texts(frame, "text")
+        found = columns.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
         write_documents(io.BytesIO(), frame)
@@ -153,7 +153,7 @@ LOOP = """
 for line in sys.stdin:
     source, batch = line.rsplit(" ", 1)
     try:
-        gone_through(source, int(batch))
+        read_all(source, int(batch))
     except BaseException:
         print("no", flush=True)
     else:
@@ -203,7 +203,7 @@ def _folder(raw: bytes, folder: Path) -> None:
     old, corpora.BATCH = corpora.BATCH, 3
     try:
         for frame in corpora.Corpus([inside], "text", ["path"]):
-            Words.check(corpora.texts(frame, "text"))
+            Words.check(columns.texts(frame, "text"))
     finally:
         corpora.BATCH = old
     shutil.rmtree(inside)

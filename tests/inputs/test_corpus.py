@@ -53,7 +53,7 @@ def test_compressed_or_not_the_rows_are_the_same(tmp_path, small_batches, name, 
     corpus = Corpus([path], "text", ["id"])
     assert all_rows(corpus) == [(text, id) for id, text in ROWS]
     assert [batch.height for batch in corpus] == [2, 2, 1]
-    assert corpus.done == corpus.size == path.stat().st_size
+    assert corpus.bytes_read == corpus.size == path.stat().st_size
 
 
 def test_parquet_comes_in_batches_and_keeps_its_types(tmp_path, small_batches):
@@ -137,7 +137,7 @@ def test_standard_input_needs_a_format_and_stands_alone(tmp_path):
     with pytest.raises(SyntfError, match="--input-format"):
         Corpus(["-"])
     (tmp_path / "a.csv").write_text("text\na\n")
-    with pytest.raises(SyntfError, match="alone"):
+    with pytest.raises(SyntfError, match="must be the only input"):
         Corpus(["-", tmp_path / "a.csv"], format="csv")
 
 
@@ -145,7 +145,11 @@ BROKEN = [
     ("a.csv", "id,text\n1,a\n2,canary,canary\n3,c\n4\n", ["3 has too many", "5 has too few"]),
     ("a.csv", 'id,text\n1,"a\nb"\n2,"x" canary\n3,c\n', ["line 4 has a quote in the wrong place"]),
     ("a.jsonl", '{"text": "a"}\n{"text": "canary"\n\n[1]\n{"text": "c"}\n', ["line 2", "line 4"]),
-    ("a.jsonl", '{"text": "a"}\n{"text": null}\n{"other": 1}\n{"text": "c"}\n', ["row 2", "row 3"]),
+    (
+        "a.jsonl",
+        '{"text": "a"}\n{"text": [1]}\n{"text": {}}\n{"text": "c"}\n',
+        ["line 2", "line 3"],
+    ),
 ]
 
 
@@ -165,17 +169,20 @@ def test_broken_rows_are_counted_located_and_left_out_on_request(tmp_path, name,
     for _ in range(2):  # counted anew in every pass
         found = list(corpus.texts())
         assert (found[0][:1], found[-1], len(found)) == ("a", "c", 2)
-        assert corpus.bad == len(corpus.skipped) == len(places)
-        for place, told in zip(places, corpus.skipped, strict=True):
+        assert corpus.skipped_rows == len(corpus.skipped_places) == len(places)
+        for place, told in zip(places, corpus.skipped_places, strict=True):
             assert place in told
             assert "canary" not in told
 
 
-def test_a_null_in_a_parquet_file_is_a_broken_row_across_batches(tmp_path, small_batches):
+@pytest.mark.parametrize("bad_rows", ["stop", "skip"])
+def test_a_null_is_an_empty_text_across_batches(tmp_path, small_batches, bad_rows):
     pl.DataFrame({"text": ["a", "b", None, "d"]}).write_parquet(tmp_path / "a.parquet")
-    corpus = Corpus([tmp_path / "a.parquet"], "text", [], bad_rows="skip")
-    assert list(corpus.texts()) == ["a", "b", "d"]
-    assert corpus.skipped == [f"{tmp_path / 'a.parquet'}: row 3 has no text"]
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{}\n{"text": null}\n{"text": "d"}\n')
+    for name, texts in (("a.parquet", ["a", "b", "", "d"]), ("a.jsonl", ["a", "", "", "d"])):
+        corpus = Corpus([tmp_path / name], "text", [], bad_rows=bad_rows)
+        assert list(corpus.texts()) == texts
+        assert corpus.skipped_rows == 0
 
 
 def test_an_unclosed_quote_is_never_skipped_with_all_that_follows(tmp_path):
@@ -207,13 +214,13 @@ def test_a_first_look_is_part_of_the_next_pass(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
     corpus = Corpus([path], "text", bad_rows="skip")
-    corpus.peek()
-    assert corpus.bad == 0
+    corpus.read_first_batch()
+    assert corpus.skipped_rows == 0
     for _ in range(2):
         assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
-        assert corpus.bad == 1
-    corpus.peek()
-    corpus.peek()
+        assert corpus.skipped_rows == 1
+    corpus.read_first_batch()
+    corpus.read_first_batch()
     assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
 
 
@@ -221,4 +228,4 @@ def test_a_first_look_tells_what_cannot_be_read(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\na,b\n")
     with pytest.raises(SyntfError, match="line 2 has too many fields"):
-        Corpus([path], "text").peek()
+        Corpus([path], "text").read_first_batch()

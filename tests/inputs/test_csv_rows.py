@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from syntf.core.characters import UTF_8
 from syntf.core.errors import SyntfError
 from syntf.inputs import csv_rows
+from syntf.inputs.files import UTF_8
 
 compiled = pytest.mark.skipif(csv_rows._compiled is None, reason="built without a compiler")
 
@@ -30,7 +30,7 @@ def outcome(raw, *, delimiter=",", most=1000, skip=True):
     """Names, rows and faults of a file, or its refusal."""
     faults, frames = [], []
 
-    def fault(line, what):
+    def broken(line, what):
         faults.append((line, what))
         if not skip:
             raise SyntfError(f"{line} {what}")
@@ -38,7 +38,7 @@ def outcome(raw, *, delimiter=",", most=1000, skip=True):
     try:
         for frame in csv_rows.frames(
             io.BytesIO(raw),
-            delimiter=delimiter, name="it", encoding=UTF_8, most=most, fault=fault,
+            delimiter=delimiter, name="it", encoding=UTF_8, most=most, broken=broken,
         ):  # fmt: skip
             assert frame.height <= most
             frames.append(frame)
@@ -134,14 +134,14 @@ def test_after_a_broken_row_lines_are_counted_on():
     assert outcome(raw) == (
         {("a", "b")},
         [("1\r\n2\r3", "x"), ("5", "y")],
-        [(6, "has too few fields: 1 instead of 2"), (8, "has a quote in the wrong place")],
+        [(5, "has too few fields: 1 instead of 2"), (7, "has a quote in the wrong place")],
     )
     both(raw)
 
 
 @compiled
 def test_a_row_that_does_not_end_is_not_waited_for():
-    with changed(BLOCK=8, LONGEST=16):
+    with changed(BLOCK=8, LONGEST_ROW=16):
         both(b'a,b\n1,2\n"' + b"x" * 200 + b'",3\n4,5\n')
         told, _ = both(b'a,b\n1,2\n"' + b"x" * 200)
     assert told == "cannot read it: the quote opened in line 3 is not closed"

@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import corpus, paths
-from syntf.inputs.corpus import read, require, texts
+from syntf.inputs import columns, corpus, files
+from syntf.inputs.columns import require, texts
+from syntf.inputs.corpus import read
 
 ROWS = [
     ("007", "plain words, with a comma"),
@@ -324,22 +325,23 @@ def test_a_truncated_parquet_is_refused(tmp_path):
 
 def test_a_missing_column_names_those_that_are_there(tmp_path):
     frame = read(put(tmp_path, "rows.csv", WRITERS["csv"](ROWS)))
-    for attempt in (lambda: texts(frame, "body"), lambda: require(frame, ["text", "body"])):
+    for attempt in (lambda: texts(frame, "body"), lambda: require(["text", "body"], frame.columns)):
         with pytest.raises(SyntfError, match=r"^no column 'body'; the columns are: id, text$"):
             attempt()
-    require(frame, ["text", "id"])
-    require(frame, [])
+    require(["text", "id"], frame.columns)
+    require([], frame.columns)
 
 
 @pytest.mark.parametrize("value", [["a", "b"], {"a": "b"}])
 def test_a_nested_column_is_no_text(tmp_path, value):
     path = tmp_path / "rows.parquet"
     pl.DataFrame({"text": [value]}).write_parquet(path)
+    frame = read(path)
+    with pytest.raises(SyntfError, match=r"column 'text' holds .*, not text"):
+        texts(frame, "text")
     lines = put(tmp_path, "rows.jsonl", json.dumps({"text": value}).encode())
-    for source in (path, lines):
-        frame = read(source)
-        with pytest.raises(SyntfError, match=r"column 'text' holds .*, not text"):
-            texts(frame, "text")
+    with pytest.raises(SyntfError, match=r"line 1 has a list or an object where the text should"):
+        list(corpus.Corpus([lines], "text"))
 
 
 def test_a_column_that_is_not_text_is_text_or_refused(tmp_path):
@@ -382,13 +384,13 @@ def test_lone_surrogates_are_replaced_inside_lists_too(tmp_path):
     ],
 )
 def test_a_name_is_the_same_whatever_else_is_in_its_column(values, expected):
-    assert corpus.names(pl.DataFrame({"id": values}, strict=False), "id") == expected
+    assert columns.names(pl.DataFrame({"id": values}, strict=False), "id") == expected
 
 
 @pytest.mark.parametrize("values", [[17.0, 2.5], [True, False], [2.0**53]])
 def test_what_names_nobody_for_certain_is_refused(values):
     with pytest.raises(SyntfError, match="column 'id' holds"):
-        corpus.names(pl.DataFrame({"id": values}), "id")
+        columns.names(pl.DataFrame({"id": values}), "id")
 
 
 def test_an_input_given_twice_is_refused(tmp_path, monkeypatch):
@@ -402,6 +404,6 @@ def test_an_input_given_twice_is_refused(tmp_path, monkeypatch):
 def test_a_changed_file_of_a_folder_changes_its_stamps(tmp_path):
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").write_text("cat")
-    before = paths.stamps(tmp_path)
+    before = files.stamps(tmp_path)
     (tmp_path / "sub" / "b.txt").write_text("dog")
-    assert paths.stamps(tmp_path) != before
+    assert files.stamps(tmp_path) != before

@@ -243,7 +243,7 @@ def test_a_broken_row_late_in_a_large_file_releases_nothing(place, small, monkey
     assert "line 232 has too few fields" in capsys.readouterr().err
     assert not (place / "out").exists()
     assert syntf(monkeypatch, "--force", "--bad-rows", "skip") == 0
-    assert "1 broken rows were left out" in capsys.readouterr().out
+    assert "1 broken row was left out" in capsys.readouterr().err
     check(place / "out")
 
 
@@ -312,13 +312,13 @@ def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatc
 def test_the_first_batch_is_read_once(place, small, monkeypatch):
     """What was read to see whether a file can be is what is drawn for."""
     passes = []
-    read = corpus.Corpus._all
+    read = corpus.Corpus._frames
 
     def counted(self):
         passes.append(self)
         return read(self)
 
-    monkeypatch.setattr(corpus.Corpus, "_all", counted)
+    monkeypatch.setattr(corpus.Corpus, "_frames", counted)
     assert syntf(monkeypatch) == 0
     assert len(passes) == 1
     assert check(place / "out") == list(range(COUNT))

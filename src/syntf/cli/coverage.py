@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from syntf.cli import console
-from syntf.inputs import corpus
+from syntf.inputs import columns, corpus
 from syntf.pipeline.prepare import reading
 from syntf.pipeline.settings import Settings
 from syntf.vocabulary.coverage import coverage
@@ -20,7 +20,7 @@ HEADING = "For the owner of the texts; not part of any release. Do not publish."
 def run(
     input: Path, text: str, settings: Settings, *, as_json: bool = False, quiet: bool = False
 ) -> None:
-    texts = corpus.texts(corpus.read(input), text)
+    texts = columns.texts(corpus.read(input), text)
     with console.progress(quiet) as stages:
         analyzer, _, vocabulary = reading(settings, stages=stages)
     found = coverage(texts, analyzer, vocabulary.inputs)

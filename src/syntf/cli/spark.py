@@ -144,7 +144,7 @@ def told() -> Iterator[None]:
 def _record(place: str, written: Written) -> dict[str, Any]:
     """What is told of a release, for programs; the fields of a release on one machine."""
     return {
-        "out": place, "documents": written.documents, "broken_rows": 0,
+        "out": place, "documents": written.documents,
         "terms_without_vector": written.dropped, "notes": list(written.notes), "ledger": None,
         "guarantee": written.guarantee.as_dict(),
     }  # fmt: skip

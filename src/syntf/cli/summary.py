@@ -4,7 +4,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf.cli import console
-from syntf.core.errors import printable
 from syntf.core.exact import shown
 from syntf.ledger.ledger import rounded
 from syntf.releases.job import Release
@@ -30,10 +29,6 @@ def show(release: Release) -> None:
     )
     table.add_row("loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]")
     console.show(table)
-    if release.skipped_rows:
-        console.out.print(f"[yellow]![/] {release.skipped_rows:,} broken rows were left out:")
-        for place in release.skipped:
-            console.out.print(f"  {escape(printable(place))}", soft_wrap=True)
     for caveat in guarantee.caveats:
         console.out.print(f"[yellow]![/] {escape(caveat)}")
     if not guarantee.private:

@@ -11,7 +11,7 @@ from syntf import __version__
 from syntf.cli import console
 from syntf.core.errors import SyntfError, printable
 from syntf.core.files import replacing
-from syntf.inputs import corpus, paths
+from syntf.inputs import columns, corpus, files
 from syntf.pipeline.prepare import reading
 from syntf.pipeline.settings import Settings
 from syntf.vocabulary.header import (
@@ -38,14 +38,14 @@ def build(
     quiet: bool = False,
 ) -> None:
     check_target(out, force=force)
-    texts = corpus.texts(corpus.read(reference), text)
+    texts = columns.texts(corpus.read(reference), text)
     with console.progress(quiet) as stages:
         _, vectors, vocabulary = reading(settings, texts, stages=stages)
     origin = Origin(
         [
             ("syntf", __version__),
             ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
-            (SOURCE_DIGEST, paths.digest(reference)),
+            (SOURCE_DIGEST, files.digest(reference)),
             (TEXTS_DIGEST, texts_digest(texts)),
             ("documents", str(len(texts))),
             (MORPHOLOGY, settings.morphology),

@@ -1,9 +1,8 @@
-"""Texts from files of any size, a batch at a time.
+"""Read texts from files of any size and format, one batch at a time.
 
-CSV, TSV, JSON lines, Parquet, an mbox, a folder of text files, standard input; compressed or
-not, one or many. Every problem with a file is one :class:`~syntf.core.errors.SyntfError`, which
-says where and never what the text was. Bytes that are not text are replaced, never refused:
-one bad document must not stop, or mark, a release.
+Every problem with a file is one :class:`~syntf.core.errors.SyntfError`. It says where the problem
+is and never quotes a text. Bytes that are not text are replaced, never refused: no document stops
+or marks a release.
 """
 
 import codecs
@@ -13,31 +12,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
+from os import PathLike
 from pathlib import Path
 from typing import Literal
 
 import polars as pl
 
-from syntf.core.characters import UTF_8
-from syntf.core.errors import SyntfError, suggestion
-from syntf.inputs import csv_rows, json_lines, parquet
-from syntf.inputs import paths as input_paths
-from syntf.inputs.paths import STDIN, shown
+from syntf.core.errors import SyntfError
+from syntf.inputs import columns, csv_rows, files, json_lines, parquet
+from syntf.inputs.files import STDIN, UTF_8, display_name
 
 BATCH = 1 << 15
-"""Documents in a batch, at most."""
+"""The largest number of documents in a batch."""
 
 SIZE = 1 << 22
 """Bytes after which a batch is full, whatever the number of its documents."""
 
-COLUMNS_NAMED = 20
-"""Columns that are listed where one is missing."""
+LISTED_ROWS = 10
+"""How many skipped rows are remembered with their places."""
 
 BadRows = Literal["stop", "skip"]
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
-"""Encodings that are Python's or the Internet's own; some warn of what they are given."""
+"""Encodings that files do not have; some of them print warnings."""
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
     "mixed types"
@@ -46,33 +44,39 @@ _MALFORMED = (
 
 @dataclass
 class Corpus:
-    """Files of documents, to be gone through in batches, more than once if they are files.
+    """Files of documents, read in batches; more than once, unless they are standard input.
 
-    inputs : paths, globs, or ``-`` for standard input (alone).
-    text : the column that must hold a text in every row; None to ask for nothing.
-    columns : further columns wanted; None for all there are.
-    encoding : of text formats; UTF-8 unless said otherwise.
-    format : in place of what the names end in; needed for standard input.
-    bad_rows : what to do with a row that is broken (wrong number of fields, bad JSON, no text).
+    Parameters
+    ----------
+    inputs : paths, patterns, or ``-`` alone for standard input.
+    text : the column with the texts; None if there is none. It is read as strings, and a null as
+        an empty text.
+    columns : further columns to read; None for all columns.
+    encoding : the encoding of text files.
+    format : the format of all inputs, in place of the one that their names end in.
+    bad_rows : stop at a broken row (wrong number of fields, bad JSON), or skip such rows.
 
-    Attributes: `skipped`, broken rows left out in the last pass, located; `done`, the bytes gone
-    through, of `size` in all.
+    Attributes
+    ----------
+    skipped_rows : the number of broken rows skipped in the last pass.
+    skipped_places : file and line of the first ten of them.
+    bytes_read : the bytes read in this pass, of `size` in all.
     """
 
-    inputs: Sequence[str | Path]
+    inputs: Sequence[str | PathLike[str]]
     text: str | None = None
     columns: Sequence[str] | None = None
     encoding: str = "utf-8"
     format: str | None = None
     bad_rows: BadRows = "stop"
-    skipped: list[str] = field(default_factory=list, init=False)
-    bad: int = field(default=0, init=False)
-    done: int = field(default=0, init=False)
-    _tried: set[Path] = field(default_factory=set, init=False, repr=False)
+    skipped_rows: int = field(default=0, init=False)
+    skipped_places: list[str] = field(default_factory=list, init=False)
+    bytes_read: int = field(default=0, init=False)
+    _checked: set[Path] = field(default_factory=set, init=False, repr=False)
     _begun: Iterator[pl.DataFrame] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.paths = input_paths.expand(self.inputs)
+        self.paths = files.expand(self.inputs)
         try:
             "".encode(self.encoding)
         except LookupError:
@@ -81,195 +85,168 @@ class Corpus:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}") from None
         if codecs.lookup(self.encoding).name in _NOT_OF_FILES:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}")
-        self.kinds = [self.format or input_paths.kind(path) for path in self.paths]
+        self.formats = [self.format or files.format_of(path) for path in self.paths]
         self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether the documents can be gone through again."""
-        return STDIN not in map(str, self.paths)
+        self.repeatable = STDIN not in map(str, self.paths)
+        """Whether the documents can be read again."""
 
     def texts(self) -> Iterator[str]:
-        """The texts, one after the other."""
+        """Yield the texts, one after the other."""
         for frame in self:
-            yield from texts(frame, self.text or "text")
+            yield from columns.texts(frame, self.text or "text")
 
-    def peek(self) -> None:
-        """Read the first batch, with which the next pass begins: a file that cannot be is told."""
+    def read_first_batch(self) -> None:
+        """Read one batch, which the next pass begins with: a file that is unreadable fails now."""
         batches = self._batches()
         first = list(islice(batches, 1))
         self._begun = chain(first, batches)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        """Batches of rows with the columns wanted, all but the last one full."""
+        """Yield batches of rows with the wanted columns."""
         begun, self._begun = self._begun, None
         return self._batches() if begun is None else begun
 
     def _batches(self) -> Iterator[pl.DataFrame]:
         held: list[pl.DataFrame] = []
         rows = size = 0
-        for frame in self._all():
+        for frame in self._frames():
             held.append(frame)
             rows += frame.height
             size += int(frame.estimated_size())
             if rows >= BATCH or size >= SIZE:
-                whole = pl.concat(held, how="vertical_relaxed")
+                whole = pl.concat(held)
                 held = []
                 yield whole[:BATCH]
                 if rows > BATCH:
                     held = [whole[BATCH:]]
                 rows, size = max(0, rows - BATCH), 0
         if held:
-            yield pl.concat(held, how="vertical_relaxed")
+            yield pl.concat(held)
 
-    def _all(self) -> Iterator[pl.DataFrame]:
-        """The rows of one file after the other, in pieces as they come."""
-        self.skipped.clear()
-        self.bad = self.done = 0
-        names: list[str] | None = None
-        for path, kind in zip(self.paths, self.kinds, strict=True):
-            before = self.done
+    def _frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of one file after the other, in pieces of any size."""
+        self.skipped_places.clear()
+        self.skipped_rows = self.bytes_read = 0
+        schema: pl.Schema | None = None
+        for path, format in zip(self.paths, self.formats, strict=True):
+            start = self.bytes_read
             rows = 0
-            for frame in self._frames(path, kind):
+            for frame in self._read(path, format):
                 wanted = self._wanted(frame)
-                if names is not None and names != wanted.columns:
-                    raise SyntfError(f"{path} has other columns than the files before it")
-                names = wanted.columns
+                if schema is not None and schema != wanted.schema:
+                    raise SyntfError(
+                        f"{display_name(path)} has other columns, or columns of other types, than "
+                        "the files before it"
+                    )
+                schema = wanted.schema
                 rows += frame.height
-                yield from self._with_text(wanted, path, rows - frame.height)
-            if not rows and not self.bad:
-                raise SyntfError(f"{shown(path)} holds no rows")
-            self.done = before + (path.stat().st_size if path.is_file() else 0)
+                if frame.height:
+                    yield wanted
+            if not rows and not self.skipped_rows:
+                raise SyntfError(f"{display_name(path)} holds no rows")
+            self.bytes_read = start + (path.stat().st_size if path.is_file() else 0)
 
-    def _frames(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
+    def _read(self, path: Path, format: str) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a file, and turn every failure to read it into one message."""
         try:
-            if kind == "folder":
+            if format == "folder":
                 yield from _folder(path)
-            elif kind == "parquet":
+            elif format == "parquet":
                 yield from self._parquet(path)
-            elif kind == "mbox":
-                # Imported here: what reads mail takes long to load, and few need it.
-                from syntf.inputs import mbox
-
-                yield from mbox.frames(path, BATCH)
             else:
-                yield from self._stream(path, kind)
+                yield from self._stream(path, format)
         except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
             reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-            raise SyntfError(f"cannot read {shown(path)}: {reason}") from None
-        except UnicodeError:  # codecs with more to refuse than single bytes
-            raise SyntfError(f"cannot read {shown(path)}: it is not {self.encoding}") from None
+            raise SyntfError(f"cannot read {display_name(path)}: {reason}") from None
+        except UnicodeError:  # raised by encodings that refuse more than single bytes
+            raise SyntfError(
+                f"cannot read {display_name(path)}: it is not {self.encoding}"
+            ) from None
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # The library's own message may quote a text: it is not passed on.
-            raise SyntfError(f"cannot read {shown(path)}: {_MALFORMED}") from None
+            # The message of polars may quote a text: do not pass it on.
+            raise SyntfError(f"cannot read {display_name(path)}: {_MALFORMED}") from None
 
     def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
-        if path not in self._tried and not parquet.survives(path, BATCH):
-            raise SyntfError(f"cannot read {shown(path)}: it is not a Parquet file, or damaged")
-        self._tried.add(path)
+        if path not in self._checked and not parquet.survives(path, BATCH):
+            name = display_name(path)
+            raise SyntfError(f"cannot read {name}: it is not a Parquet file, or damaged")
+        self._checked.add(path)
         yield from parquet.frames(path, BATCH)
 
-    def _stream(self, path: Path, kind: str) -> Iterator[pl.DataFrame]:
-        """CSV, TSV and JSON lines, decoded and parsed as they come."""
+    def _stream(self, path: Path, format: str) -> Iterator[pl.DataFrame]:
+        """Yield the rows of CSV, TSV, JSON lines and mbox files while they are read."""
         encoding = UTF_8 if self.encoding.lower() in ("utf-8", "utf8") else self.encoding
-        read = (
-            json_lines.frames
-            if kind == "jsonl"
-            else partial(csv_rows.frames, delimiter=_DELIMITERS[kind])
-        )
-        fault = partial(self._fault, path)
-        with input_paths.opened(path) as raw, input_paths.decompressed(raw, path) as plain:
-            start = self.done
-            for frame in read(plain, name=shown(path), encoding=encoding, most=BATCH, fault=fault):
+        name = display_name(path)
+        with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
+            if format == "mbox":
+                from syntf.inputs import mbox  # imported here: parsing mail takes long to load
+
+                read = partial(mbox.frames, plain)
+            elif format == "jsonl":
+                self._check_json_columns(path, encoding)
+                read = partial(
+                    json_lines.frames, plain, encoding=encoding, columns=self._names(),
+                    text=self.text,
+                )  # fmt: skip
+            else:
+                delimiter = _DELIMITERS[format]
+                read = partial(csv_rows.frames, plain, encoding=encoding, delimiter=delimiter)
+            start = self.bytes_read
+            for frame in read(name=name, most=BATCH, broken=partial(self._broken, name)):
                 if raw.seekable():
-                    self.done = start + raw.tell()
+                    self.bytes_read = start + raw.tell()
                 yield frame
 
-    def _wanted(self, frame: pl.DataFrame) -> pl.DataFrame:
-        asked = [self.text] if self.text is not None else []
+    def _check_json_columns(self, path: Path, encoding: str) -> None:
+        """Refuse a file of which no row has a wanted column, before anything else is read.
+
+        Reading in batches cannot tell: they end by the length of texts.
+        """
+        wanted = self._names()
+        if not self.repeatable or path in self._checked or not wanted:
+            return
+        with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
+            found = json_lines.find_columns(plain, encoding=encoding, columns=wanted)
+        if found:  # otherwise the file is empty or broken, which is another message
+            columns.require(wanted, found)
+        self._checked.add(path)
+
+    def _names(self) -> list[str] | None:
+        """Return the columns to read, or None for all."""
         if self.columns is None:
-            require(frame, asked)
-            return frame
-        names = list(dict.fromkeys([*asked, *self.columns]))
-        require(frame, names)
-        return pl.DataFrame([frame[name] for name in names])
+            return None
+        return list(dict.fromkeys([*([self.text] if self.text else []), *self.columns]))
 
-    def _with_text(self, frame: pl.DataFrame, path: Path, before: int) -> Iterator[pl.DataFrame]:
-        """The rows that have a text."""
-        if self.text is not None and frame[self.text].null_count():
-            empty = frame[self.text].is_null()
-            for row in empty.arg_true().to_list():
-                self._fault(path, before + row + 1, "has no text", "row")
-            frame = frame.filter(~empty)
-        if frame.height:
-            yield frame
+    def _wanted(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the wanted columns: the texts as strings, no categories."""
+        names = self._names() or frame.columns
+        columns.require([*names, *([self.text] if self.text else [])], frame.columns)
+        return pl.DataFrame(
+            [
+                columns.text_column(frame, name)
+                if name == self.text
+                else columns.without_categories(frame[name])
+                for name in names
+            ]
+        )
 
-    def _fault(self, path: Path, number: int, what: str, unit: str = "line") -> None:
-        place = f"{shown(path)}: {unit} {number} {what}"
+    def _broken(self, name: str, line: int, what: str) -> None:
+        place = f"{name}: line {line} {what}"
         if self.bad_rows == "stop":
             raise SyntfError(f"cannot read {place} (--bad-rows skip leaves such rows out)")
-        self.bad += 1
-        if len(self.skipped) < 10:
-            self.skipped.append(place)
+        self.skipped_rows += 1
+        if len(self.skipped_places) < LISTED_ROWS:
+            self.skipped_places.append(place)
 
 
-def read(path: str | Path) -> pl.DataFrame:
-    """All rows of a file, or of a folder (columns ``path`` and ``text``)."""
-    return pl.concat(list(Corpus([path])), how="vertical_relaxed")
-
-
-def texts(frame: pl.DataFrame, column: str) -> list[str]:
-    """The texts of a column, empty where there is none."""
-    require(frame, [column])
-    values = frame[column]
-    if values.dtype == pl.Binary:
-        return [(value or b"").decode("utf-8", "replace") for value in values.to_list()]
-    try:
-        if not values.dtype.is_nested():
-            return values.cast(pl.String).fill_null("").to_list()
-    except pl.exceptions.PolarsError:
-        pass  # no text form, as for durations
-    # The kind alone: the fields of a structure and the values of an enumeration are data.
-    raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
-
-
-def names(frame: pl.DataFrame, column: str) -> list[str]:
-    """Ids or authors: the same name whatever else is in the column, or refused.
-
-    A column of whole numbers with a gap, or with one decimal, is read as decimals: 17 stays 17.
-    """
-    require(frame, [column])
-    values = frame[column]
-    if values.dtype == pl.Boolean:
-        raise SyntfError(f"column {column!r} holds true and false: these name nobody")
-    if not values.dtype.is_float():
-        return texts(frame, column)
-    whole = values.drop_nulls().drop_nans()
-    if not ((whole == whole.floor()) & (whole.abs() < 2**53)).all():
-        raise SyntfError(f"column {column!r} holds decimals: names must be whole numbers or text")
-    return values.fill_nan(None).cast(pl.Int64).cast(pl.String).fill_null("").to_list()
-
-
-def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
-    """Refuse columns that are not there, and name those that are, if these are names."""
-    for column in columns:
-        if column not in frame.columns:
-            there = "its first line is none of names"
-            if all(map(_is_name, frame.columns)):
-                named = ", ".join(frame.columns[:COLUMNS_NAMED])
-                if len(frame.columns) > COLUMNS_NAMED:
-                    named += f" and {len(frame.columns) - COLUMNS_NAMED} more"
-                there = f"the columns are: {named}{suggestion(column, frame.columns)}"
-            raise SyntfError(f"no column {column!r}; {there}")
-
-
-def _is_name(column: str) -> bool:
-    """Whether this can head a column. A file without a header begins with a text: not shown."""
-    return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
+def read(path: str | PathLike[str]) -> pl.DataFrame:
+    """Read all rows of a file, or of a folder (columns ``path`` and ``text``)."""
+    return pl.concat(list(Corpus([path])))
 
 
 def _folder(source: Path) -> Iterator[pl.DataFrame]:
-    paths = input_paths.within(source)
+    """Yield the files of a folder as rows: their paths and their contents."""
+    paths = files.files_below(source)
     if not paths:
         raise SyntfError(f"the folder {source} holds no files")
     names: list[str] = []
@@ -277,7 +254,7 @@ def _folder(source: Path) -> Iterator[pl.DataFrame]:
     size = 0
     for path in paths:
         raw = path.read_bytes()
-        names.append(shown(path.relative_to(source)))
+        names.append(display_name(path.relative_to(source)))
         bodies.append(raw.decode("utf-8", "replace"))
         size += len(raw)
         if len(names) == BATCH or size >= SIZE:

@@ -1,69 +1,72 @@
-"""CSV and TSV: the csv module says what a row is; plain rows are taken by a compiled loop.
+"""Read CSV and TSV files: the csv module says what a row is; a compiled loop reads plain rows.
 
-The loop (``_separated.c``) stops before the first row that is not plain, for instance one
-with too few fields, and the csv module goes on from there. So the rows are the same with and
-without it, and what is broken is told in the same words.
+The loop (``_separated.c``) stops before the first row that is not plain, for instance one with too
+few fields, and the csv module goes on from there. So rows and error messages are the same with and
+without the loop. A row ends with a newline. A carriage return without a newline after it, outside
+quotes, makes a row broken: the row must not become two documents.
 """
 
 import csv
 import io
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from syntf import native
-from syntf.core.characters import UTF_8, whole
 from syntf.core.errors import SyntfError
+from syntf.inputs.files import UTF_8, without_surrogates
 
 _compiled = native.load("_separated")
 
 BLOCK = 1 << 20
 """Bytes read, and characters handed on, at once."""
 
-LONGEST = 1 << 26
-"""Bytes of a row that the loop waits for the end of."""
+LONGEST_ROW = 1 << 26
+"""The largest number of bytes that the loop reads in search of the end of a row."""
 
-_MARK = "\ufeff".encode()
+_BYTE_ORDER_MARK = "\ufeff".encode()
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
-Fault = Callable[[int, str], None]
-"""Told of the line of a broken row, and what is wrong with it."""
+Broken = Callable[[int, str], None]
+"""Called with the line of a broken row, and what is wrong with it."""
 
 
 def frames(
-    file: Any, *, delimiter: str, name: str, encoding: str, most: int, fault: Fault
+    file: Any, *, delimiter: str, name: str, encoding: str, most: int, broken: Broken
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a binary file in pieces of at most `most`, every column as strings.
+    """Yield the rows of a binary file, at most `most` at once, every column as strings.
 
-    The first row names the columns. The last piece may be empty. Broken rows are left out, if
-    `fault` returns.
+    The first row names the columns. The last frame may be empty. A broken row is left out, unless
+    `broken` raises an error.
     """
-    rest = Rest(None, 0, b"")
+    rest = _Rest(None, 0, b"")
     if _compiled is not None and encoding == UTF_8:
         rest = yield from _plain_rows(file, delimiter, name, most)
         file, encoding = io.BufferedReader(_Joined(rest.unread, file)), "utf-8"
-    with io.TextIOWrapper(file, encoding, errors="replace", newline="") as lines:
-        yield from _rows(lines, delimiter, name, most, fault, rest)
+    with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
+        yield from _other_rows(lines, delimiter, name, most, broken, rest)
 
 
-class Rest:
-    """Where the loop stopped: the names of the columns, the lines before, the bytes taken since."""
+@dataclass(frozen=True)
+class _Rest:
+    """Where the loop stopped: the column names, the lines before, the bytes already read."""
 
-    def __init__(self, header: Sequence[str] | None, lines: int, unread: bytes) -> None:
-        self.header = header
-        self.lines = lines
-        self.unread = unread
+    header: Sequence[str] | None
+    lines: int
+    unread: bytes
 
 
 def _plain_rows(
     file: Any, delimiter: str, name: str, most: int
-) -> Generator[pl.DataFrame, None, Rest]:
+) -> Generator[pl.DataFrame, None, _Rest]:
+    """Yield rows as long as the compiled loop can read them; return where it stopped."""
     header: Sequence[str] | None = None
     block, lines, final = file.read(BLOCK), 0, False
-    at = len(_MARK) if block.startswith(_MARK) else 0
+    at = len(_BYTE_ORDER_MARK) if block.startswith(_BYTE_ORDER_MARK) else 0
     while True:
         columns, at, ended, odd = _compiled.rows(
             block, at, final, delimiter, len(header or ()), 1 if header is None else most
@@ -74,15 +77,15 @@ def _plain_rows(
         elif found:
             yield _frame(header or (), columns)
         lines += ended
-        if odd or (not found and (final or len(block) - at > LONGEST)):
-            return Rest(header, lines, block[at:])
+        if odd or (not found and (final or len(block) - at > LONGEST_ROW)):
+            return _Rest(header, lines, block[at:])
         if not found:
             more = file.read(max(BLOCK, len(block) - at))
             block, at, final = block[at:] + more, 0, not more
 
 
 class _Joined(io.RawIOBase):
-    """Bytes that were taken from a file, and the rest of it."""
+    """A file of bytes that were already read, followed by the rest of another file."""
 
     def __init__(self, first: bytes, file: Any) -> None:
         self._first, self._file = memoryview(first), file
@@ -97,10 +100,10 @@ class _Joined(io.RawIOBase):
         return len(taken)
 
 
-def _rows(
-    lines: Iterable[str], delimiter: str, name: str, most: int, fault: Fault, rest: Rest
+def _other_rows(
+    lines: Iterable[str], delimiter: str, name: str, most: int, broken: Broken, rest: _Rest
 ) -> Iterator[pl.DataFrame]:
-    """What is left, by the csv module."""
+    """Yield the rows that the loop did not read, by the csv module."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     header = rest.header
     rows: list[list[str]] = []
@@ -112,11 +115,17 @@ def _rows(
         except StopIteration:
             break
         except csv.Error as error:
-            if "end of data" in str(error):  # swallowed all the rest: never to be skipped
+            if "end of data" in str(error):  # the rest of the file is inside the quotes
                 raise SyntfError(
                     f"cannot read {name}: the quote opened in line {start} is not closed"
                 ) from None
-            fault(start, "has a quote in the wrong place")
+            returns = "new-line character" in str(error)
+            if header is None and returns:
+                raise SyntfError(
+                    f"cannot read {name}: its lines end in carriage returns: end them in newlines"
+                ) from None
+            wrong = "a carriage return outside quotes" if returns else "a quote in the wrong place"
+            broken(start, f"has {wrong}")
             continue
         if not row:
             continue
@@ -124,7 +133,7 @@ def _rows(
             header = _header(row, name)
         elif len(row) != len(header):
             wrong = "too many fields" if len(row) > len(header) else "too few fields"
-            fault(start, f"has {wrong}: {len(row)} instead of {len(header)}")
+            broken(start, f"has {wrong}: {len(row)} instead of {len(header)}")
         else:
             rows.append(row)
             size += sum(map(len, row))
@@ -138,14 +147,14 @@ def _rows(
 
 def _header(names: list[str], file: str) -> list[str]:
     if len(set(names)) < len(names):
-        raise SyntfError(f"{file} has two columns of the same name")
+        raise SyntfError(f"{file} has two columns of the same name: rename one")
     return names
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    return [[whole(value) for value in column] for column in zip(*rows, strict=True)]
+    return [list(map(without_surrogates, column)) for column in zip(*rows, strict=True)]
 
 
 def _frame(header: Sequence[str], columns: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """All columns as strings: what is kept is kept as it is, an id 007 too."""
+    """Make all columns strings: an id 007 stays 007."""
     return pl.DataFrame([pl.Series(n, c, pl.String) for n, c in zip(header, columns, strict=True)])

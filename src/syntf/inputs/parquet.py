@@ -1,8 +1,8 @@
-"""Parquet files, a batch at a time, each tried in a process of its own first.
+"""Read Parquet files in batches, each file after a trial in a process of its own.
 
-On some damaged files polars panics, on others the process is aborted: a header that promises
-2^60 values is believed. So a file is gone through once where nothing can be lost and where
-nothing that is said can be heard; only a file that this survives is read.
+On some damaged files polars panics, and on others it aborts the process: it believes a header that
+promises 2^60 values. So another process reads the file first, in silence. Only a file that it
+survives is read here.
 """
 
 import subprocess  # nosec B404
@@ -16,34 +16,33 @@ TRIAL = """
 import sys
 try:
     import resource
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no copy of the texts
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # write no image of the memory
 except ImportError:
     pass
 import polars as pl
-def gone_through(source, batch):
+def read_all(source, batch):
     table = pl.scan_parquet(source, glob=False)
     rows = table.select(pl.len()).collect().item()
     for start in range(0, rows, batch):
         table.slice(start, batch).collect()
 if __name__ == "__main__":
-    gone_through(sys.argv[1], int(sys.argv[2]))
+    read_all(sys.argv[1], int(sys.argv[2]))
 """
-"""What the other process does: the same reading."""
+"""The program of the other process: it reads as :func:`frames` does."""
 
 
 def frames(source: Path, batch: int) -> Iterator[pl.DataFrame]:
-    """The rows of a file, `batch` at a time."""
-    # One file, never a pattern: nothing else is opened on its behalf.
-    table = pl.scan_parquet(source, glob=False)
+    """Yield the rows of a file, `batch` at a time."""
+    table = pl.scan_parquet(source, glob=False)  # a name with wildcards is one file
     rows = table.select(pl.len()).collect().item()
     for start in range(0, rows, batch):
         yield table.slice(start, batch).collect()
 
 
 def survives(source: Path, batch: int) -> bool:
-    """Whether a process that reads the file comes to its end."""
+    """Return whether another process can read the whole file."""
     with source.open("rb"):
-        pass  # a file that is not there, or not ours to read, is another problem
+        pass  # a missing or unreadable file is another error, raised here
     command = [sys.executable, "-c", TRIAL, str(source.absolute()), str(batch)]
     silent = subprocess.DEVNULL
     # This interpreter, with the path as an argument, and no shell.

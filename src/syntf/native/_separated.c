@@ -1,6 +1,6 @@
 /* The rows of a CSV or TSV file that need no judgement, as lists of strings, a column each.
  *
- * What a row is, the csv module says (separated.py). This loop takes rows as long as they are
+ * What a row is, the csv module says (inputs/csv_rows.py). This loop takes rows as long as they are
  * plain: fields quoted whole or not at all, lines that end in \n or \r\n, as many fields as the
  * first row has. It stops before the first row that is not, and leaves that and all the rest.
  */
@@ -132,16 +132,13 @@ static PyObject *lists(Py_ssize_t count)
     return made;
 }
 
-/* How many lines end in some rows: with \n, \r\n, or inside quotes a \r by itself. */
+/* How many lines end in some rows. */
 static Py_ssize_t line_ends(const char *restrict at, Py_ssize_t size)
 {
-    Py_ssize_t newlines = 0, returns = 0;
+    Py_ssize_t newlines = 0;
     for (Py_ssize_t i = 0; i < size; i++)
         newlines += at[i] == '\n';
-    if (memchr(at, '\r', (size_t)size))
-        for (Py_ssize_t i = 0; i < size; i++)
-            returns += at[i] == '\r' && (i + 1 == size || at[i + 1] != '\n');
-    return newlines + returns;
+    return newlines;
 }
 
 /* rows(block, start, final, delimiter, fields, most) -> (columns, end, lines, odd)

@@ -162,13 +162,19 @@ class Anonymizer:
         no limit is met by some texts and not by others."""
         return max(1, self.mechanism.batch_draws // int(self.settings.length))
 
-    def draw_rows(self, documents: Documents, *, stages: Stages = silent) -> Counts:
-        """The same as arrays alone, without SciPy."""
+    def draw_rows(
+        self,
+        documents: Documents,
+        *,
+        source: entropy.Source | None = None,
+        stages: Stages = silent,
+    ) -> Counts:
+        """Draw synthetic counts as arrays, without SciPy; `source` in place of the own one."""
         with stages("drawing words", len(documents) * self.settings.length) as advance:
             return synthesize(
                 documents, self.mechanism, length=self.settings.length,
                 weights=self.weights, systematic=self.settings.draws == "systematic",
-                source=self.source, progress=advance,
+                source=source or self.source, progress=advance,
             )  # fmt: skip
 
     def guarantee(self, *, kept_columns: Sequence[str] = (), shuffled: bool = False) -> Guarantee:

@@ -23,11 +23,11 @@ import polars as pl
 
 from syntf import __version__
 from syntf.core import entropy, parallel
-from syntf.core.counts import Counts, compact, stack
+from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, Stages, silent
-from syntf.inputs import corpus as inputs_corpus
-from syntf.inputs import paths
+from syntf.inputs import columns as input_columns
+from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
 from syntf.ledger.ledger import Ledger, accountable
 from syntf.ledger.names import Charge, Names
@@ -36,13 +36,10 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
+from syntf.releases.drawing_groups import DrawingGroups
 from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
 from syntf.report.portrait import portrait
-from syntf.text.documents import Documents, concatenate
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
-
-WAITING_TERMS = 1 << 24
-"""Draw for the documents that were read once they have about this many known terms."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +215,8 @@ def release(
         path=out,
         documents=draft.documents,
         guarantee=guarantee,
-        skipped_rows=corpus.bad,
-        skipped=list(corpus.skipped),
+        skipped_rows=corpus.skipped_rows,
+        skipped=list(corpus.skipped_places),
         terms_without_vector=anonymizer.vocabulary.dropped,
         notes=list(anonymizer.notes),
         ledger_run=None if charge is None else charge.run,
@@ -274,9 +271,9 @@ def _prepare(
     texts = _Texts(corpus) if corpus.repeatable else ()
     released: set[str] = set()
     if corpus.repeatable:
-        corpus.peek()
+        corpus.read_first_batch()
         if settings.vocabulary is not None:
-            released = {paths.digest(path) for path in corpus.paths}
+            released = {files.digest(path) for path in corpus.paths}
     anonymizer = Anonymizer.build(
         settings, texts, source=source, released=released,
         device=None if device == "cpu" else device, stages=progress,
@@ -293,9 +290,9 @@ def _run_key(
     The ledger is part of it: documents charged to no ledger, or to another one, must not be
     released as charged to this one.
     """
-    files = [paths.stamps(path) for path in corpus.paths if corpus.repeatable]
+    stamps = [files.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
-        __version__, files, corpus.kinds, corpus.encoding, corpus.bad_rows, described,
+        __version__, stamps, corpus.formats, corpus.encoding, corpus.bad_rows, described,
         guarantee.as_dict(), settings.numbers, settings.idf,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -333,16 +330,16 @@ class _Rest:
                 part, frame = frame[:shard_room], frame[shard_room:]
                 shard_room = (shard_room - part.height) or drafts.SHARD
                 yield part
-            advance(self.corpus.done - bytes_before)
-            bytes_before = self.corpus.done
+            advance(self.corpus.bytes_read - bytes_before)
+            bytes_before = self.corpus.bytes_read
 
     def texts(self, frame: pl.DataFrame) -> list[str]:
-        return inputs_corpus.texts(frame, self.corpus.text or "text")
+        return input_columns.texts(frame, self.corpus.text or "text")
 
     def names(self, frame: pl.DataFrame) -> Names:
         """Return the documents and authors that a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else inputs_corpus.names(frame, self.id)
-        authors = None if self.author is None else inputs_corpus.names(frame, self.author)
+        documents = self.texts(frame) if self.id is None else input_columns.names(frame, self.id)
+        authors = None if self.author is None else input_columns.names(frame, self.author)
         return Names(documents, authors, "text" if self.id is None else "id")
 
     def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -356,42 +353,22 @@ class _Rest:
 def _draw(
     rest: _Rest, anonymizer: Anonymizer, charge: Charge | None, progress: Stages
 ) -> Iterator[tuple[Counts, pl.DataFrame]]:
-    """Draw for all documents that are not in the draft yet; yield shards of counts and columns.
-
-    Several batches are read before they are drawn for at once: their terms take less memory than
-    their texts, and some mechanisms go through their whole table for each drawing.
-    """
-    waiting: list[Documents] = []
-    counts: list[Counts] = []
+    """Draw for all documents that are not in the draft yet; yield shards of counts and columns."""
+    groups = DrawingGroups(anonymizer, progress)
     kept: list[pl.DataFrame] = []
     done = rest.done
 
-    def draw() -> None:
-        if waiting:
-            drawn = anonymizer.draw_in_turn(concatenate(waiting), stages=progress)
-            counts.extend(map(compact, drawn))
-            waiting.clear()
-
     def shard() -> tuple[Counts, pl.DataFrame]:
         """Empty the lists before the shard is written, which needs the memory."""
-        draw()
-        whole = (
-            stack(counts, len(anonymizer.vocabulary.outputs)),
-            pl.concat(kept, how="vertical_relaxed"),
-        )
-        counts.clear()
+        counts, columns = groups.finish(), pl.concat(kept)
         kept.clear()
-        return whole
+        return counts, columns
 
     with progress("all documents", rest.corpus.size) as advance:
         for frame in rest.frames(advance):
             if charge is not None:
                 charge.confirm(rest.names(frame))
-            documents = sum(map(len, waiting)) + frame.height
-            terms = sum(some.terms.size for some in waiting)
-            if documents > anonymizer.at_once or terms >= WAITING_TERMS:
-                draw()
-            waiting.append(anonymizer.read(rest.texts(frame), stages=progress))
+            groups.add(anonymizer.read(rest.texts(frame), stages=progress))
             kept.append(rest.released_columns(frame, done))
             done += frame.height
             if (done - rest.done) % drafts.SHARD == 0:

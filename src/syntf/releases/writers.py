@@ -102,7 +102,7 @@ def text(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> N
 def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
     """Write the columns that are released beside the counts, as Parquet."""
     parquet = io.BytesIO()  # in memory first, so that a full disk raises an OSError
-    documents.write_parquet(parquet)
+    documents.rechunk().write_parquet(parquet)  # batches of input must not show
     file.write(parquet.getbuffer())
 
 

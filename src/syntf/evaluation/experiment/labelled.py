@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import corpus
+from syntf.inputs import columns
 
 TRAIN = ("train", "training")
 TEST = ("test", "testing")
@@ -58,7 +58,7 @@ def labelled(
     Without a column that says train or test (`split`), `test_share` of the documents are
     for testing: the same ones every time, and the same share of each author (or label).
     """
-    texts = corpus.texts(frame, text)
+    texts = columns.texts(frame, text)
     labels, authors = (_names(frame, column) for column in (label, author))
     if split is None:
         train, notices = _divided(authors if author else labels, test_share)
@@ -86,12 +86,12 @@ def validation(corpus: Labelled, share: float = 0.4) -> Labelled:
 def _names(frame: pl.DataFrame, column: str | None) -> NDArray[np.str_]:
     if column is None:
         return np.full(frame.height, "", dtype=np.str_)
-    values = [value.strip() for value in corpus.texts(frame, column)]
+    values = [value.strip() for value in columns.texts(frame, column)]
     return np.array(values, dtype=np.str_)
 
 
 def _split(frame: pl.DataFrame, column: str) -> NDArray[np.bool_]:
-    values = [value.strip().lower() for value in corpus.texts(frame, column)]
+    values = [value.strip().lower() for value in columns.texts(frame, column)]
     for number, value in enumerate(values, 1):
         if value not in TRAIN + TEST:
             raise SyntfError(

@@ -12,7 +12,7 @@ from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.classifiers import Quality
 from syntf.evaluation.experiment.judge import Finding
 from syntf.evaluation.experiment.results import Score
-from syntf.inputs.paths import digest
+from syntf.inputs.files import digest
 from syntf.pipeline.settings import Settings
 
 FIRST = "experiment"

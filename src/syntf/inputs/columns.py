@@ -1,0 +1,86 @@
+"""Take texts, names and released columns from a table, each value by itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError, suggestion
+
+LISTED_COLUMNS = 20
+"""How many columns an error message lists."""
+
+
+def texts(frame: pl.DataFrame, column: str) -> list[str]:
+    """Return the texts of a column; a null is an empty text."""
+    return text_column(frame, column).to_list()
+
+
+def text_column(frame: pl.DataFrame, column: str) -> pl.Series:
+    """Return a column as strings without nulls: a null is an empty text."""
+    require([column], frame.columns)
+    values = frame[column]
+    if values.dtype == pl.Binary:
+        decoded = [(value or b"").decode("utf-8", "replace") for value in values.to_list()]
+        return pl.Series(column, decoded, pl.String)
+    try:
+        if not values.dtype.is_nested():
+            return values.cast(pl.String).fill_null("")
+    except pl.exceptions.PolarsError:
+        pass  # a type without a text form, such as a duration
+    # Name the kind of type alone: the fields of a structure and the values of an enumeration are
+    # data.
+    raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
+
+
+def names(frame: pl.DataFrame, column: str) -> list[str]:
+    """Return the ids or authors in a column, for a ledger; a null is the empty name.
+
+    The same number must be the same name in every file. A column of whole numbers with a gap is
+    often stored as decimals, so 17.0 is the name 17. Other decimals, true and false are refused.
+    """
+    require([column], frame.columns)
+    values = frame[column]
+    if values.dtype == pl.Boolean:
+        raise SyntfError(f"column {column!r} holds true and false, which identify nothing")
+    if not values.dtype.is_float():
+        return texts(frame, column)
+    numbers = values.drop_nulls().drop_nans()
+    if not ((numbers == numbers.floor()) & (numbers.abs() < 2**53)).all():
+        raise SyntfError(f"column {column!r} holds decimals: names must be whole numbers or text")
+    return values.fill_nan(None).cast(pl.Int64).cast(pl.String).fill_null("").to_list()
+
+
+def without_categories(values: pl.Series) -> pl.Series:
+    """Turn categories into strings: their order would tell the order of the input."""
+    return values.cast(_without_categories(values.dtype))
+
+
+def require(columns: Sequence[str], existing: Sequence[str]) -> None:
+    """Refuse columns that do not exist, and list those that do, unless these look like texts."""
+    for column in columns:
+        if column not in existing:
+            found = "the first line looks like data, not column names: add a header row"
+            if all(map(_looks_like_a_name, existing)):
+                listed = ", ".join(existing[:LISTED_COLUMNS])
+                if len(existing) > LISTED_COLUMNS:
+                    listed += f" and {len(existing) - LISTED_COLUMNS} more"
+                found = f"the columns are: {listed}{suggestion(column, existing)}"
+            raise SyntfError(f"no column {column!r}; {found}")
+
+
+def _without_categories(kind: Any) -> Any:
+    if isinstance(kind, pl.Categorical | pl.Enum):
+        return pl.String()
+    if isinstance(kind, pl.List):
+        return pl.List(_without_categories(kind.inner))
+    if isinstance(kind, pl.Array):
+        return pl.Array(_without_categories(kind.inner), kind.size)
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({one.name: _without_categories(one.dtype) for one in kind.fields})
+    return kind
+
+
+def _looks_like_a_name(column: str) -> bool:
+    """Return whether a name may be shown. The first line of a file without a header is a text."""
+    return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
