@@ -76,6 +76,23 @@ def test_doctests_of_a_page(name):
     assert tried >= 5
 
 
+@pytest.mark.parametrize("page", ["docs/trust.md", "SECURITY.md"])
+def test_tests_that_a_page_names_exist(page):
+    names = {
+        path.relative_to(ROOT / "tests").as_posix(): re.findall(
+            r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+        for path in ROOT.glob("tests/**/test_*.py")
+    }
+    everywhere = {name for found in names.values() for name in found}
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        file = ""
+        for path, colons, name in re.findall(r"`([\w/]+\.py)?(::)?(test_\w+)?`", line):
+            file = path.removeprefix("tests/") or file
+            assert not path or file in names, path
+            assert not name or name in (names[file] if colons else everywhere), name
+
+
 def test_doctests_of_the_tools():
     assert doctest.testmod(notebook_page) == (0, 1)
     assert doctest.testmod(check_commits) == (0, 2)
