@@ -22,12 +22,11 @@ from pathlib import Path
 import polars as pl
 
 from syntf.core import cache_store
-from syntf.vectors.cached import read_cached
-from syntf.vectors.word_vectors import WordVectors
+from syntf.vectors.word_vectors import WordVectors, read_cached
 
 MEMORY = """
 import re, sys
-from syntf.vectors.cached import read_cached
+from syntf.vectors.word_vectors import read_cached
 from syntf.vectors.word_vectors import WordVectors
 if sys.argv[1:]:
     (WordVectors.read if sys.argv[2] == "read" else read_cached)(sys.argv[1])

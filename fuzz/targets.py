@@ -37,7 +37,7 @@ from syntf.releases.writers import write_documents
 from syntf.text import token_table
 from syntf.text.token_table import TokenTable
 from syntf.text.tokenizer import Analyzer
-from syntf.vectors import cached
+from syntf.vectors import word_vectors
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import wordnet
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -268,7 +268,7 @@ def _cached(raw: bytes, folder: Path) -> None:
     path = folder / "entry.vectors"
     forged = raw[:1] == b"f"
     path.write_bytes(sha256(raw[1:]).digest() + raw[1:] if forged else raw)
-    made = cached._entry(path)
+    made = word_vectors._read_entry(path)
     assert made is None or len(made.words) == len(made.matrix)
 
 

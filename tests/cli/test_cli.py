@@ -533,9 +533,9 @@ def test_what_was_mended_in_the_vectors_is_said(place, syntf):
     (place / "terms.txt").write_text("train\nbus\n")
     more = ["--vectors", "vectors.txt", "--neighbours", 2]
     out = syntf(*anonymize(*more))
-    assert "word vectors: 1 words come again" in out
+    assert "word vectors: 1 words are repeated" in out
     assert "'train', line 3" in " ".join(out.split())
-    assert "come again" not in syntf(*anonymize(*more, "--force", "-q"))
+    assert "are repeated" not in syntf(*anonymize(*more, "--force", "-q"))
 
 
 def test_own_vectors_are_used(place, syntf):

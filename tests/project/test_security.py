@@ -32,8 +32,7 @@ from syntf.evaluation.experiment import csv_files, log, results
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
 from syntf.releases import writers
-from syntf.vectors.cached import read_cached
-from syntf.vectors.word_vectors import WordVectors
+from syntf.vectors.word_vectors import WordVectors, read_cached
 from syntf.vocabulary.vocabulary import Vocabulary
 
 CANARY = "zqxcanaryjv"

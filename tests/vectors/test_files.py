@@ -85,7 +85,7 @@ def put(tmp_path):
 @pytest.mark.parametrize("piece", [1 << 22, 300])
 def test_all_formats_give_the_same_table(put, monkeypatch, name, packed, piece):
     """Whatever the file is called, and wherever its bytes are cut in reading."""
-    monkeypatch.setattr(files, "PIECE", piece)
+    monkeypatch.setattr(files, "PIECE_BYTES", piece)
     path = put(PACKED[packed](FORMATS[name](WORDS, NUMBERS)))
     made = WordVectors.read(path)
     assert list(made.words) == WORDS
@@ -205,8 +205,8 @@ def test_what_gensim_pickles_is_refused(tmp_path):
         (b"a 1 2 \nb 1 2 \n \n", r"line 3 is empty"),
         (b"2 2\na 1 2\nb 1 2 3\n", r"line 3 \('b'\) has 3 numbers, line 1 says 2"),
         (b"2 2\na 1 2\nb 0 0\n", r"line 3: the vector of 'b' is zero"),
-        (b"3 2\na 1 2\nb 1 2\n", r"line 1 promises 3 words and 2 follow"),
-        (b"1 2\na 1 2\nb 1 2\n", r"line 1 promises 1 words and 2 follow"),
+        (b"3 2\na 1 2\nb 1 2\n", r"line 1 announces 3 words and 2 follow"),
+        (b"1 2\na 1 2\nb 1 2\n", r"line 1 announces 1 words and 2 follow"),
         (b"3 2\n", r"line 2 has no numbers"),
         (b"0 0\n", r"no word vectors"),
     ],
@@ -218,7 +218,7 @@ def test_text_is_refused_with_the_first_line_at_fault_and_counts(put, raw, says)
 
 
 def test_faults_are_counted_over_all_pieces_with_their_lines(put, monkeypatch):
-    monkeypatch.setattr(files, "PIECE", 1 << 10)
+    monkeypatch.setattr(files, "PIECE_BYTES", 1 << 10)
     lines = [f"w{i} {i + 1} 2" for i in range(5000)]
     for i in (1234, 3000, 4999):
         lines[i] = f"w{i} 1"
@@ -242,8 +242,8 @@ def test_duplicates_are_counted_and_the_first_kept_in_every_format(put):
         place = "word 3" if "binary" in name or "npz" in name else "line 3"
         place = "line 4" if "word2vec text" in name else place
         (note,) = made.notes
-        assert note.startswith("3 words come again")
-        assert note.endswith(f"(the first: 'cat', {place})")
+        assert note.startswith("3 words are repeated")
+        assert note.endswith(f"(first repetition: 'cat', {place})")
 
 
 def test_bytes_that_are_not_utf8_are_counted(put):
@@ -258,7 +258,7 @@ def test_a_binary_file_cut_anywhere_is_refused(put):
     raw = binary(WORDS[:4], NUMBERS[:4])
     for size in range(raw.index(b"\n") + 1, len(raw)):
         path = put(raw[:size], "v.bin")
-        with pytest.raises(SyntfError, match=r"promises 4 words of 7 numbers.* ends within word"):
+        with pytest.raises(SyntfError, match=r"announces 4 words of 7 numbers.* ends within word"):
             WordVectors.read(path)
     last = len(raw) - 4 * 7 - 1
     with pytest.raises(SyntfError, match="within word 4"):
@@ -275,7 +275,7 @@ def test_a_binary_file_with_another_count_than_its_header_is_refused(put, promis
 @pytest.mark.parametrize("header", ["999999999999 7", "4 999999", "0 7", "4 0", "0 0"])
 def test_a_binary_file_with_an_absurd_header_is_refused(put, header):
     raw = binary(WORDS[:4], NUMBERS[:4]).partition(b"\n")[2]
-    with pytest.raises(SyntfError, match="line 1 promises"):
+    with pytest.raises(SyntfError, match="line 1 announces"):
         WordVectors.read(put(header.encode() + b"\n" + raw, "v.bin"))
 
 
@@ -293,7 +293,7 @@ def test_binary_formats_name_the_first_word_at_fault_and_count(put, form):
 
 
 def test_faults_in_a_binary_file_are_numbered_across_pieces(put, monkeypatch):
-    monkeypatch.setattr(files, "PIECE", 1 << 10)
+    monkeypatch.setattr(files, "PIECE_BYTES", 1 << 10)
     words = [f"w{i}" for i in range(900)]
     matrix = np.ones((900, 3), dtype=np.float32)
     matrix[[700, 800]] = 0
@@ -378,7 +378,7 @@ def test_a_file_with_any_one_byte_damaged_is_read_or_refused(put, name):
 
 
 def test_progress_tells_of_all_bytes_of_the_file(put, monkeypatch):
-    monkeypatch.setattr(files, "PIECE", 1 << 9)
+    monkeypatch.setattr(files, "PIECE_BYTES", 1 << 9)
     told = []
 
     @contextmanager

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf.cli import console
+from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.privacy.guarantee import CHECKSUM
@@ -42,13 +43,13 @@ def check_paths(folder: Path, vectors: Path | None) -> None:
 
 
 def is_model(vectors: Path) -> bool:
-    return str(vectors).startswith(adapters.SPACY)
+    return str(vectors).startswith(SPACY)
 
 
 def read_vectors(vectors: Path, stages: Any) -> WordVectors:
     """From the file itself, whatever is remembered of it."""
     if is_model(vectors):
-        return adapters.from_model(str(vectors).removeprefix(adapters.SPACY))
+        return adapters.from_model(str(vectors).removeprefix(SPACY))
     return WordVectors.read(vectors, stages)
 
 

@@ -11,8 +11,7 @@ from syntf.pipeline.settings import Settings
 from syntf.text.spacy_analyzer import SpacyAnalyzer
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vectors import adapters
-from syntf.vectors.cached import read_cached
-from syntf.vectors.word_vectors import WordVectors
+from syntf.vectors.word_vectors import WordVectors, read_cached
 from syntf.vocabulary.fit import document_counts
 from syntf.vocabulary.topicality import names
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -70,8 +69,8 @@ def _vectors(settings: Settings, stages: Stages) -> WordVectors:
     if not isinstance(given, str | PathLike):
         return adapters.from_object(given)
     name = str(given)
-    if name.startswith(adapters.SPACY):
-        return adapters.from_model(name.removeprefix(adapters.SPACY))
+    if name.startswith(SPACY):
+        return adapters.from_model(name.removeprefix(SPACY))
     return read_cached(name, stages)
 
 

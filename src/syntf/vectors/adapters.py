@@ -1,23 +1,21 @@
-"""Word vectors that other libraries hold in memory: gensim's KeyedVectors, spaCy's pipelines.
+"""Word vectors from objects of other libraries: gensim's KeyedVectors and spaCy's pipelines.
 
-Both are known by what they offer, so neither library is needed for the other, nor for
-files. Nothing of a pipeline but its table of vectors is used.
+Objects are recognised by their attributes, so neither library is imported unless it is used. Of a
+spaCy pipeline, only the table of vectors is used.
 """
 
 from typing import Any
 
 import numpy as np
 
+from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
-from syntf.vectors.quantize import rounded, table, word_number
+from syntf.vectors.quantize import make_table, quantize, word_number
 from syntf.vectors.word_vectors import WordVectors
-
-SPACY = "spacy:"
-"""What begins the name of a spaCy model, where a file could be named as well."""
 
 
 def from_object(source: Any) -> WordVectors:
-    """The vectors of a gensim ``KeyedVectors`` or a spaCy pipeline."""
+    """Return the vectors of a gensim ``KeyedVectors`` or a spaCy pipeline."""
     if hasattr(source, "index_to_key") and hasattr(source, "vectors"):
         return _from_gensim(source)
     if hasattr(getattr(source, "vocab", None), "vectors"):
@@ -29,7 +27,7 @@ def from_object(source: Any) -> WordVectors:
 
 
 def from_model(name: str) -> WordVectors:
-    """The vectors of an installed spaCy model, or of a pipeline in a folder."""
+    """Return the vectors of an installed spaCy model, or of a pipeline in a folder."""
     try:
         import spacy
     except ImportError as error:
@@ -49,14 +47,15 @@ def _from_gensim(source: Any) -> WordVectors:
     words = list(source.index_to_key)
     if not all(isinstance(word, str) for word in words):
         raise SyntfError("the keys of these KeyedVectors are not all words")
-    matrix = rounded(words, np.asarray(source.vectors), "the KeyedVectors")
-    return WordVectors(*table(words, matrix, word_number, []))
+    matrix = quantize(words, np.asarray(source.vectors), "the KeyedVectors")
+    return WordVectors(*make_table(words, matrix, word_number, []))
 
 
 def _from_spacy(pipeline: Any) -> WordVectors:
-    """In the order of the table's rows; words that share a row, as in pruned tables, sorted.
+    """Return the vectors in the order of the pipeline's table.
 
-    spaCy writes a missing vector as zeros, so words with zeros are left out, and counted.
+    Words that share a row, as in pruned tables, are sorted. spaCy stores a missing vector as zeros,
+    so words with zeros are left out and counted.
     """
     vocab = pipeline.vocab
     vectors, strings = vocab.vectors, vocab.strings
@@ -69,13 +68,13 @@ def _from_spacy(pipeline: Any) -> WordVectors:
     found = sorted((row, strings[key]) for key, row in rows.items() if key in strings)
     words = [word for _, word in found]
     values = np.asarray(vectors.data)[[row for row, _ in found]]
-    given = values.any(axis=1)
+    nonzero = values.any(axis=1)
     notes = []
     if len(found) < len(rows):
         notes.append(f"{len(rows) - len(found):,} vectors have no word in the pipeline")
-    if not given.all():
-        notes.append(f"{(~given).sum():,} words have a vector of zeros and were left out")
-        words = [words[row] for row in np.flatnonzero(given)]
-        values = values[given]
-    matrix = rounded(words, values, "the spaCy pipeline")
-    return WordVectors(*table(words, matrix, word_number, notes))
+    if not nonzero.all():
+        notes.append(f"{(~nonzero).sum():,} words have a vector of zeros and were left out")
+        words = [words[row] for row in np.flatnonzero(nonzero)]
+        values = values[nonzero]
+    matrix = quantize(words, values, "the spaCy pipeline")
+    return WordVectors(*make_table(words, matrix, word_number, notes))

@@ -1,8 +1,8 @@
-"""Files of word vectors: which format one is in, and its table as int8.
+"""Read files of word vectors in any supported format.
 
-GloVe's and word2vec's text, word2vec's binary form, each plain or gzipped, and ``.npz``
-with arrays ``words`` and ``vectors``. What a file is shows in its bytes; the suffix is asked
-only where a tiny word2vec file could be either kind. Nothing is ever unpickled.
+Formats are GloVe's and word2vec's text, word2vec's binary form, each plain or gzipped, and ``.npz``
+with arrays ``words`` and ``vectors``. A file's bytes show its format; the suffix decides only where
+a tiny word2vec file could be text or binary. Nothing is ever unpickled.
 """
 
 import io
@@ -22,18 +22,18 @@ from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, said
 from syntf.core.progress import Advance, Stages, silent
-from syntf.vectors.quantize import Faults, Table, rounded, table, to_int8, word_number
+from syntf.vectors.quantize import Faults, Table, make_table, quantize, to_int8, word_number
 from syntf.vectors.text_files import read_text
 
-try:  # three times as fast
+try:  # isal is three times as fast
     from isal import isal_zlib as inflating
-except ImportError:  # a platform it is not made for
+except ImportError:  # isal does not support this platform
     inflating = zlib  # type: ignore[misc]
 
 Kind = Literal["GloVe text", "word2vec text", "word2vec binary", "npz"]
 
-PIECE = 1 << 20
-"""Bytes read at once: few, to bound memory."""
+PIECE_BYTES = 1 << 20
+"""How many bytes are read at a time."""
 
 _DAMAGED = (OSError, EOFError, zlib.error, cast(type[Exception], inflating.error))
 _HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,12})[ \t](\d{1,6})[ \t]?\r?")
@@ -46,29 +46,29 @@ _REFUSED = {
 
 
 def read(path: str | PathLike[str], stages: Stages = silent) -> Table:
-    """The table in a file."""
+    """Read the table in a file."""
     source = _existing(path)
     try:
         with (
             source.open("rb") as file,
             stages("reading vectors", source.stat().st_size) as advance,
-            closing(_ahead(_pieces(file, advance))) as pieces,
+            closing(_read_ahead(_pieces(file, advance))) as pieces,
         ):
             head = next(pieces, b"")
             kind = _kind(head, source)
-            every = chain([head], pieces)
+            all_pieces = chain([head], pieces)
             if kind == "npz":
-                return _read_npz(io.BytesIO(b"".join(every)), source)
+                return _read_npz(io.BytesIO(b"".join(all_pieces)), source)
             header = _header(head)
             if header is not None and kind == "word2vec binary":
-                return _read_binary(every, source, *header)
-            return read_text(every, source, header)
+                return _read_binary(all_pieces, source, *header)
+            return read_text(all_pieces, source, header)
     except _DAMAGED as error:
         raise SyntfError(f"cannot read {source}: {said(error)}") from error
 
 
 def kind(path: str | PathLike[str]) -> Kind:
-    """The format of a file, from its first bytes."""
+    """Return the format of a file, from its first bytes."""
     source = _existing(path)
     try:
         with source.open("rb") as file:
@@ -85,9 +85,9 @@ def _existing(path: str | PathLike[str]) -> Path:
 
 
 def _pieces(file: BinaryIO, advance: Advance) -> Iterator[bytes]:
-    """The bytes of a file, decompressed if it is gzipped."""
+    """Yield the bytes of a file, decompressed if it is gzipped."""
     unpacker = None
-    for piece in iter(lambda: file.read(PIECE), b""):
+    for piece in iter(lambda: file.read(PIECE_BYTES), b""):
         if file.tell() == len(piece) and piece[:2] == b"\x1f\x8b":
             unpacker = inflating.decompressobj(wbits=31)
         advance(len(piece))
@@ -108,8 +108,8 @@ def _pieces(file: BinaryIO, advance: Advance) -> Iterator[bytes]:
         raise EOFError("the compressed data ends too early")
 
 
-def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
-    """The same pieces, the next one read and decompressed while one is parsed."""
+def _read_ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
+    """Yield the pieces; a thread reads and decompresses the next while one is parsed."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, pieces, None)
         while (piece := coming.result()) is not None:
@@ -118,7 +118,7 @@ def _ahead(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
 
 
 def _header(head: bytes) -> tuple[int, int] | None:
-    """Words and dimensions, where the first line is word2vec's."""
+    """Return the number of words and dimensions if the first line is word2vec's header."""
     found = _HEADER.fullmatch(head.partition(b"\n")[0])
     return (int(found[1]), int(found[2])) if found else None
 
@@ -150,12 +150,12 @@ def _is_number(field: bytes) -> bool:
 
 
 def _read_binary(pieces: Iterable[bytes], source: Path, count: int, numbers: int) -> Table:
-    """word2vec's binary form: after the header, each word, a space and its float32 numbers.
+    """Read word2vec's binary form: a header, then each word, a space and its float32 numbers.
 
     The original program ends each vector with a line feed, gensim does not.
     """
     if not count or not numbers:
-        raise SyntfError(f"{source}: line 1 promises {count} words of {numbers} numbers each")
+        raise SyntfError(f"{source}: line 1 announces {count} words of {numbers} numbers each")
     size = 4 * numbers
     words: list[str] = []
     blocks: list[NDArray[np.int8]] = []
@@ -165,7 +165,7 @@ def _read_binary(pieces: Iterable[bytes], source: Path, count: int, numbers: int
     for piece in pieces:
         rest += piece.partition(b"\n")[2] if start else piece
         start = False
-        at, taken, vectors = 0, len(words), []
+        at, before, vectors = 0, len(words), []
         while len(words) < count:
             space = rest.find(b" ", at)
             if space < 0 or len(rest) < space + 1 + size:
@@ -178,23 +178,23 @@ def _read_binary(pieces: Iterable[bytes], source: Path, count: int, numbers: int
             values = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, numbers)
             matrix, largest = to_int8(values)
             blocks.append(matrix)
-            faults.add_rows(largest, words[taken:], taken)
+            faults.add_rows(largest, words[before:], before)
     if len(words) < count:
         raise SyntfError(
-            f"{source}: line 1 promises {count:,} words of {numbers} numbers, and the file ends "
-            f"within word {len(words) + 1:,}; it is cut off, or not what line 1 says"
+            f"{source}: line 1 announces {count:,} words of {numbers} numbers, and the file ends "
+            f"within word {len(words) + 1:,}; the file is incomplete, or line 1 is wrong"
         )
     if rest.strip(b"\r\n"):
         raise SyntfError(
-            f"{source}: line 1 promises {count:,} words of {numbers} numbers, and "
+            f"{source}: line 1 announces {count:,} words of {numbers} numbers, and "
             f"{len(rest):,} bytes follow the last of them"
         )
     faults.check(source)
-    return table(words, np.concatenate(blocks), word_number, [])
+    return make_table(words, np.concatenate(blocks), word_number, [])
 
 
 def _read_npz(file: BinaryIO, source: Path) -> Table:
-    """Arrays ``words``, of strings, and ``vectors``, one row a word."""
+    """Read arrays ``words``, of strings, and ``vectors``, one row for each word."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             if not {"words", "vectors"} <= set(arrays.files):
@@ -204,7 +204,7 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
                 )
             names, values = arrays["words"], arrays["vectors"]
             if not (isinstance(names, np.ndarray) and isinstance(values, np.ndarray)):
-                raise SyntfError(f"{source}: 'words' or 'vectors' is no array of NumPy")
+                raise SyntfError(f"{source}: 'words' or 'vectors' is not a NumPy array")
     except SyntfError:
         raise
     except (ValueError, KeyError, BadZipFile, EOFError, NotImplementedError) as error:
@@ -219,4 +219,4 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
     if names.ndim != 1 or names.dtype.kind != "U":
         raise SyntfError(f"{source}: words must be a row of strings, not {names.dtype}")
     words = names.tolist()
-    return table(words, rounded(words, values, source), word_number, [])
+    return make_table(words, quantize(words, values, source), word_number, [])

@@ -1,7 +1,8 @@
-"""What all readers of word vectors share: rounding to int8, and an account of what is wrong.
+"""Rounding of word vectors to int8, and a record of what is wrong with them: shared by all readers.
 
-What cannot be used is refused with its place and how many there are; what can be mended
-is mended, counted and noted. Word vectors are public, so words may be quoted.
+A table with unusable rows is refused; the error has the place of the first fault and the number of
+faults. Repairable rows are repaired, counted and noted. Word vectors are public, so errors may
+quote their words.
 """
 
 from collections import Counter
@@ -13,15 +14,14 @@ from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, quoted
 
-ROWS = 1 << 13
-"""Rows rounded at once: a block stays in the processor's cache."""
+_BLOCK_ROWS = 1 << 13  # a block stays in the processor's cache
 
 UNDECODABLE = "\ufffd"
-"""What stands for bytes that are not UTF-8."""
+"""The character that replaces bytes that are not UTF-8."""
 
 
 class Table(NamedTuple):
-    """Distinct words, their int8 vectors, and what was mended on the way."""
+    """Distinct words, their int8 vectors, and notes on repairs."""
 
     words: Sequence[str]
     matrix: NDArray[np.int8]
@@ -29,42 +29,46 @@ class Table(NamedTuple):
 
 
 def to_int8(values: NDArray[np.generic]) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """Each row stretched until its largest component is ±127, and rounded; and what that was.
+    """Scale each row so that its largest component is ±127, and round it.
 
-    A row whose largest component is zero or not finite has no direction: it comes out as zeros.
+    Return the int8 rows and the largest component of each row before scaling. A row whose largest
+    component is zero or not finite has no direction and becomes zeros.
     """
     matrix = np.empty(values.shape, dtype=np.int8)
     largest = np.empty(len(values))
-    for start in range(0, len(values), ROWS):
-        block = values[start : start + ROWS].astype(np.float64)
+    for start in range(0, len(values), _BLOCK_ROWS):
+        block = values[start : start + _BLOCK_ROWS].astype(np.float64)
         most = np.maximum(block.max(axis=1), -block.min(axis=1))
         bad = ~np.isfinite(most) | (most == 0)
-        largest[start : start + ROWS] = most
+        largest[start : start + _BLOCK_ROWS] = most
         block[bad], most[bad] = 0, 1
         block /= most[:, None]
         block *= 127
         np.rint(block, out=block)
-        np.copyto(matrix[start : start + ROWS], block, casting="unsafe")
+        np.copyto(matrix[start : start + _BLOCK_ROWS], block, casting="unsafe")
     return matrix, largest
 
 
 class Faults:
-    """What makes a table unusable: the first fault in words, and a count of each kind."""
+    """The faults of a table: the first one as a sentence, and the number of each kind."""
 
     def __init__(self) -> None:
         self._first = ""
         self._kinds = Counter[str]()
 
-    def add(self, kind: str, said: str) -> None:
-        """A fault; `said` is shown if it is the first."""
-        self._first = self._first or said
+    def add(self, kind: str, sentence: str) -> None:
+        """Record a fault. The sentence is shown if it is the first."""
+        self._first = self._first or sentence
         self._kinds[kind] += 1
 
-    def add_rows(self, largest: NDArray[np.float64], words: Sequence[str], above: int = 0) -> None:
-        """The rows that :func:`to_int8` could not round, or without a word; `above` come before."""
+    def add_rows(self, largest: NDArray[np.float64], words: Sequence[str], before: int = 0) -> None:
+        """Record rows that :func:`to_int8` could not scale or that have no word.
+
+        `before` is the number of rows in earlier blocks.
+        """
         nameless = np.array([not word for word in words], dtype=bool)
         for row in np.flatnonzero(~np.isfinite(largest) | (largest == 0) | nameless).tolist():
-            word, place = words[row], word_number(above + row)
+            word, place = words[row], word_number(before + row)
             if not word:
                 self.add("without a word", f"{place} is empty")
                 continue
@@ -72,21 +76,21 @@ class Faults:
             self.add(kind, f"{place}: the vector of {quoted(word)} is {kind}")
 
     def check(self, source: object) -> None:
-        """Refuse the table if anything is wrong with it."""
+        """Raise SyntfError if any fault was recorded."""
         if self._kinds:
             counts = ", ".join(f"{count:,} {kind}" for kind, count in self._kinds.items())
             raise SyntfError(f"{source}: {self._first} (in all: {counts})")
 
 
 def word_number(row: int) -> str:
-    """The place of a row where there are no lines to count."""
+    """Return the place of a row in a format without lines."""
     return f"word {row + 1:,}"
 
 
-def rounded(
+def quantize(
     words: Sequence[str], values: NDArray[np.generic], source: object = "the vectors"
 ) -> NDArray[np.int8]:
-    """The int8 rows of an array in memory, refused if any has no direction or no word."""
+    """Return the int8 rows of an array, or raise if a row has no direction or no word."""
     if values.ndim != 2 or len(values) != len(words) or 0 in values.shape:
         raise SyntfError(f"{source}: vectors of shape {values.shape} do not fit {len(words)} words")
     if values.dtype.kind not in "fiu":
@@ -98,23 +102,23 @@ def rounded(
     return matrix
 
 
-def table(
+def make_table(
     words: list[str], matrix: NDArray[np.int8], place: Callable[[int], str], notes: Sequence[str]
 ) -> Table:
-    """The table of faultless rows: a word that comes again keeps its first vector."""
+    """Return a table of distinct words: a repeated word keeps its first vector, with a note."""
     notes = list(notes)
-    odd = [row for row, word in enumerate(words) if UNDECODABLE in word]
-    if odd:
+    undecodable = [row for row, word in enumerate(words) if UNDECODABLE in word]
+    if undecodable:
         notes.append(
-            f"{len(odd):,} words hold bytes that are not UTF-8, read as {UNDECODABLE} "
-            f"(the first: {place(odd[0])})"
+            f"{len(undecodable):,} words hold bytes that are not UTF-8, read as {UNDECODABLE} "
+            f"(the first: {place(undecodable[0])})"
         )
     first: dict[str, int] = {}
-    again = [row for row, word in enumerate(words) if first.setdefault(word, row) != row]
-    if again:
+    repeats = [row for row, word in enumerate(words) if first.setdefault(word, row) != row]
+    if repeats:
         notes.append(
-            f"{len(again):,} words come again and were left out, the first vector of each is kept "
-            f"(the first: {quoted(words[again[0]])}, {place(again[0])})"
+            f"{len(repeats):,} words are repeated; the first vector of each is kept "
+            f"(first repetition: {quoted(words[repeats[0]])}, {place(repeats[0])})"
         )
         words, matrix = list(first), matrix[list(first.values())]
     return Table(words, matrix, notes)

@@ -1,7 +1,7 @@
-"""Word vectors as text: a word and its numbers a line, as GloVe, word2vec and fastText write them.
+"""Word vectors as text: a word and its numbers on each line, as GloVe, word2vec and fastText write.
 
-Blocks of whole lines are parsed by polars, as float64: near a tie, float32 would round to
-another int8. Only a block in which something is wrong is looked at line by line.
+polars parses blocks of whole lines as float64: float32 would sometimes round to another int8. Only
+a block with a fault is read again line by line.
 """
 
 import os
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, quoted
-from syntf.vectors.quantize import Faults, Table, table, to_int8
+from syntf.vectors.quantize import Faults, Table, make_table, to_int8
 
 
 def read_text(
     pieces: Iterable[bytes], source: Path, header: tuple[int, int] | None = None
 ) -> Table:
-    """The table in these pieces of a file; `header` is word2vec's (words, dimensions)."""
+    """Read the table in these pieces of a file; `header` is word2vec's (words, dimensions)."""
     words: list[str] = []
     blocks: list[NDArray[np.int8]] = []
     faults = Faults()
@@ -29,14 +29,14 @@ def read_text(
     line = 1
     if header is not None:
         first = next(lines).partition(b"\n")[2]
-        lines, line = _before(first, lines), 2
+        lines, line = _prepend(first, lines), 2
     start = next(lines, None)
     if start is None:
         raise _no_vectors(source, line)
-    shape = _Shape(start, source, header)
-    for block, (height, parsed) in _ahead(shape.parse, _before(start, lines)):
+    format_ = _LineFormat(start, source, header)
+    for block, (height, parsed) in _parse_ahead(format_.parse, _prepend(start, lines)):
         if parsed is None:
-            shape.find(block, line, faults)
+            format_.find_faults(block, line, faults)
         else:
             words += parsed[0]
             blocks.append(parsed[1])
@@ -44,15 +44,16 @@ def read_text(
     faults.check(source)
     if header is not None and header[0] != len(words):
         raise SyntfError(
-            f"{source}: line 1 promises {header[0]:,} words and {len(words):,} follow; "
-            "the file is cut off, or it is not what line 1 says"
+            f"{source}: line 1 announces {header[0]:,} words and {len(words):,} follow; "
+            "the file is incomplete, or line 1 is wrong"
         )
-    above = 1 if header is None else 2
-    return table(words, np.concatenate(blocks), lambda row: f"line {row + above:,}", [])
+    first_line = 1 if header is None else 2
+    matrix = np.concatenate(blocks)
+    return make_table(words, matrix, lambda row: f"line {row + first_line:,}", [])
 
 
 def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut at line ends only; none empty, and no byte order mark."""
+    """Cut the bytes at line ends only; leave out empty pieces and a byte order mark."""
     rest = b""
     start = True
     for piece in pieces:
@@ -67,7 +68,7 @@ def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _before(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
+def _prepend(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
     if first:
         yield first
     yield from others
@@ -76,20 +77,20 @@ def _before(first: bytes, others: Iterator[bytes]) -> Iterator[bytes]:
 Value = TypeVar("Value")
 
 
-def _ahead(
+def _parse_ahead(
     work: Callable[[bytes], Value], blocks: Iterator[bytes]
 ) -> Iterator[tuple[bytes, Value]]:
-    """Each block and what work makes of it, in order; a few are worked on at a time."""
+    """Yield each block and its result, in order, working on a few blocks at a time."""
     cores = os.cpu_count() or 1
-    begun: deque[tuple[bytes, Future[Value]]] = deque()
+    started: deque[tuple[bytes, Future[Value]]] = deque()
     with ThreadPoolExecutor(cores) as pool:
         for block in blocks:
-            begun.append((block, pool.submit(work, block)))
-            if len(begun) > cores:
-                first, made = begun.popleft()
-                yield first, made.result()
-        for first, made in begun:
-            yield first, made.result()
+            started.append((block, pool.submit(work, block)))
+            if len(started) > cores:
+                first, result = started.popleft()
+                yield first, result.result()
+        for first, result in started:
+            yield first, result.result()
 
 
 def _no_vectors(source: Path, line: int) -> SyntfError:
@@ -99,24 +100,24 @@ def _no_vectors(source: Path, line: int) -> SyntfError:
     )
 
 
-class _Shape:
-    """How the lines of one file look: how many numbers, and whether a space ends them."""
+class _LineFormat:
+    """The format of a file's lines: how many numbers, and whether a space follows the last."""
 
     def __init__(self, block: bytes, source: Path, header: tuple[int, int] | None) -> None:
         import polars as pl
 
         fields = block.partition(b"\n")[0].rstrip(b"\r").split(b" ")
-        self.ended = len(fields) > 2 and not fields[-1]  # word2vec and fastText write "1 2 \n"
-        self.numbers = len(fields) - 1 - self.ended if header is None else header[1]
-        self.wanted = f"line 1 {'has' if header is None else 'says'} {self.numbers}"
+        self.trailing_space = len(fields) > 2 and not fields[-1]  # word2vec writes "1 2 \n"
+        self.numbers = len(fields) - 1 - self.trailing_space if header is None else header[1]
+        self.expected = f"line 1 {'has' if header is None else 'says'} {self.numbers}"
         if self.numbers < 1:
             raise _no_vectors(source, 1 if header is None else 2)
         self.schema: dict[str, Any] = {"word": pl.String}
         self.schema |= {str(i): pl.Float64 for i in range(self.numbers)}
-        self.schema |= {"end": pl.String} if self.ended else {}
+        self.schema |= {"end": pl.String} if self.trailing_space else {}
 
     def parse(self, block: bytes) -> tuple[int, tuple[list[str], NDArray[np.int8]] | None]:
-        """The lines of a block, and their words and vectors; None in place of these for faults."""
+        """Return the number of lines, and their words and vectors, or None if there is a fault."""
         import polars as pl
 
         height = block.count(b"\n") + (not block.endswith(b"\n"))
@@ -130,16 +131,16 @@ class _Shape:
             frame = None
         if frame is not None:
             words = frame["word"]
-            over = self.ended and frame["end"].count() > 0
-            if frame.height == height and not words.has_nulls() and not over:
+            excess = self.trailing_space and frame["end"].count() > 0
+            if frame.height == height and not words.has_nulls() and not excess:
                 values = frame.select(pl.exclude("word", "end")).to_numpy()
                 matrix, largest = to_int8(values)
                 if np.isfinite(largest).all() and largest.all() and (words != "").all():
                     return height, (words.to_list(), matrix)
         return height, None
 
-    def find(self, block: bytes, line: int, faults: Faults) -> None:
-        """The faults of a block, line by line."""
+    def find_faults(self, block: bytes, line: int, faults: Faults) -> None:
+        """Record the faults of a block, line by line."""
         found = 0
         for number, raw in enumerate(block.removesuffix(b"\n").split(b"\n"), start=line):
             fault = self._fault(raw.removesuffix(b"\r").decode("utf-8", "replace"), number)
@@ -150,18 +151,20 @@ class _Shape:
             faults.add("unreadable", f"the lines from {line} on cannot be read")
 
     def _fault(self, text: str, number: int) -> tuple[str, str] | None:
-        """The kind of what is wrong with a line, and a sentence; None if nothing is."""
-        word, *values = text.removesuffix(" " if self.ended else "").split(" ")
+        """Return the kind of a line's fault and a sentence, or None if the line is valid."""
+        word, *values = text.removesuffix(" " if self.trailing_space else "").split(" ")
         if not any(values):
-            said = (
+            sentence = (
                 f"line {number:,} ({quoted(word)}) has no numbers"
                 if word
                 else f"line {number:,} is empty"
             )
-            return "without a vector", said
+            return "without a vector", sentence
         if len(values) != self.numbers:
-            said = f"line {number:,} ({quoted(word)}) has {len(values)} numbers, {self.wanted}"
-            return "of other dimensions", said
+            sentence = (
+                f"line {number:,} ({quoted(word)}) has {len(values)} numbers, {self.expected}"
+            )
+            return "of other dimensions", sentence
         if not word:
             return "without a word", f"line {number:,} has no word"
         try:
@@ -169,8 +172,8 @@ class _Shape:
         except ValueError:
             parsed = None
         if parsed is None or any("_" in value for value in values):  # float() takes 1_0
-            said = f"line {number:,} ({quoted(word)}) holds something that is not a number"
-            return "not a number", said
+            sentence = f"line {number:,} ({quoted(word)}) holds something that is not a number"
+            return "not a number", sentence
         if not np.isfinite(parsed).all():
             return "not finite", f"line {number:,}: the vector of {quoted(word)} is not finite"
         if not parsed.any():

@@ -1,28 +1,43 @@
-"""Word vectors as int8: the embedded table, or a person's own file.
+"""Word vectors as int8: the table embedded in the package, or a file.
 
-A cosine depends on directions only, so each vector is stretched until its largest
-component is ±127 and rounded. The mechanism sees these integers and nothing finer.
+A cosine depends on directions only, so each vector is scaled until its largest component is ±127
+and rounded. The mechanism sees these integers and nothing finer.
 """
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
 from importlib import resources
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core import cache_store
 from syntf.core.errors import SyntfError
+from syntf.core.files import sha256_of
 from syntf.core.progress import Stages, silent
 from syntf.vectors import files
-from syntf.vectors.quantize import rounded
+from syntf.vectors.quantize import quantize
+
+_SCHEME = "syntf vectors 1"
+"""Change this whenever the same file would be read as another table."""
 
 
 class WordVectors:
-    """Words, most frequent first, their int8 vectors, and notes on what was mended in reading.
+    """Words, most frequent first, with their int8 vectors.
 
+    Parameters
+    ----------
+    words : the words, in the order of the matrix's rows.
+    matrix : int8 array, one row for each word.
+    notes : sentences on what was repaired when the vectors were read.
+
+    Examples
+    --------
     >>> vectors = WordVectors.embedded()
     >>> len(vectors.words) >= 100_000, vectors.matrix.dtype
     (True, dtype('int8'))
@@ -34,7 +49,7 @@ class WordVectors:
         if matrix.ndim != 2 or matrix.shape[0] != len(words) or 0 in matrix.shape:
             raise SyntfError(
                 f"vectors of shape {matrix.shape} do not fit {len(words)} words: "
-                "one row a word is needed"
+                "one row for each word is needed"
             )
         if matrix.dtype != np.int8:
             raise SyntfError(f"vectors must be int8, not {matrix.dtype}: see WordVectors.quantize")
@@ -52,44 +67,80 @@ class WordVectors:
         return dict(zip(reversed(self.words), range(last, -1, -1), strict=True))
 
     def __contains__(self, term: object) -> bool:
-        """Whether a term has a vector as it is written."""
+        """Tell whether a term has a vector as it is written."""
         return term in self._row
 
     def find(self, term: str) -> int | None:
-        """The row of a term, or of its lower case; None if neither has a vector."""
+        """Return the row of a term, or of its lower case; None if neither has a vector."""
         row = self._row.get(term)
         return row if row is not None else self._row.get(term.lower())
 
     def at(self, rows: Sequence[int]) -> NDArray[np.int8]:
-        """The vectors of these rows; of all in their order, the table itself."""
+        """Return the vectors of these rows, without a copy if these are all rows in order."""
         if rows == range(len(self.words)):
             return self.matrix
-        found: NDArray[np.int8] = self.matrix[np.asarray(rows)]
-        return found
+        vectors: NDArray[np.int8] = self.matrix[np.asarray(rows)]
+        return vectors
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the words and their int8 vectors, whatever file they came from."""
+        """The SHA-256 of the words and their int8 vectors, the same for every file format."""
         words = "\n".join(self.words)
-        found = sha256(f"{self.matrix.shape}\n{words}\n".encode("utf-8", "replace"))
-        found.update(np.ascontiguousarray(self.matrix).data)
-        return found.hexdigest()
+        hashed = sha256(f"{self.matrix.shape}\n{words}\n".encode("utf-8", "replace"))
+        hashed.update(np.ascontiguousarray(self.matrix).data)
+        return hashed.hexdigest()
 
     @classmethod
     def embedded(cls) -> Self:
-        """The public table that comes with the package, made from GloVe; memory-mapped."""
+        """Return the public table that comes with the package, made from GloVe; memory-mapped."""
         data = resources.files("syntf").joinpath("data")
         words = data.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
-        made = cls(words, np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
-        made.is_embedded = True
-        return made
+        vectors = cls(words, np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
+        vectors.is_embedded = True
+        return vectors
 
     @classmethod
     def quantize(cls, words: Sequence[str], matrix: Any) -> Self:
-        """int8 vectors from floating-point ones."""
-        return cls(words, rounded(words, np.asarray(matrix)))
+        """Round floating-point vectors to int8."""
+        return cls(words, quantize(words, np.asarray(matrix)))
 
     @classmethod
     def read(cls, path: str | PathLike[str], stages: Stages = silent) -> Self:
-        """Vectors from a file, in any format of :mod:`syntf.vectors.files`."""
+        """Read vectors from a file, in any format of :mod:`syntf.vectors.files`."""
         return cls(*files.read(path, stages))
+
+
+def read_cached(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
+    """Read word vectors from a file, or memory-map them from the cache if it has the same bytes.
+
+    The file is hashed again after it was read. If it changed meanwhile, nothing is stored.
+    """
+    kind = files.kind(path)  # it may depend on the file's name
+    digest = sha256_of(path)
+    key = sha256(f"{_SCHEME}\n{kind}\n{digest}".encode()).hexdigest()
+    entry = cache_store.folder() / f"{key}.vectors"
+    known = _read_entry(entry)
+    if known is not None:
+        return known
+    vectors = WordVectors.read(path, stages)
+    if sha256_of(path) == digest:
+        about = json.dumps({"words": list(vectors.words), "notes": vectors.notes}).encode()
+        shape = np.array(vectors.matrix.shape, dtype="<i8").tobytes()
+        cache_store.store(entry, shape, np.ascontiguousarray(vectors.matrix).data, about)
+    return vectors
+
+
+def _read_entry(path: Path) -> WordVectors | None:
+    """Read a cache entry: the shape, the int8 numbers, then words and notes as JSON."""
+    raw = cache_store.mapped(path)
+    if raw is None:
+        return None
+    start = 16
+    try:
+        rows, columns = raw[:start].view("<i8").tolist()
+        end = start + rows * columns
+        about = json.loads(raw[end:].tobytes())
+        matrix = raw[start:end].view(np.int8).reshape(rows, columns)
+        return WordVectors(about["words"], matrix, about["notes"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # not written by this program
+        return None

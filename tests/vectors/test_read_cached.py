@@ -11,8 +11,7 @@ import pytest
 from syntf import SynTF
 from syntf.core import cache_store
 from syntf.core.errors import SyntfError
-from syntf.vectors.cached import read_cached
-from syntf.vectors.word_vectors import WordVectors
+from syntf.vectors.word_vectors import WordVectors, read_cached
 
 RAW = b"cat 1 2\ndog -1 3\ncat 5 5\nbus 7 1\n"
 
