@@ -1,12 +1,12 @@
-"""The compiled inner loops, optional: without a compiler the package runs on NumPy alone."""
+"""Build the compiled inner loops. They are optional: without a compiler, NumPy does the same."""
 
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 
-# No fused multiply-add, whatever the processor: the integers must be the same everywhere.
-exact = (
+# Forbid fused multiply-add: the integers must be the same on every processor.
+compile_args = (
     []
     if sys.platform == "win32"
     else ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
@@ -15,14 +15,14 @@ exact = (
 setup(
     ext_modules=[
         Extension(
-            f"syntf.native.{loops.stem}",
-            [str(loops)],
-            depends=sorted(str(shared) for shared in Path("src/syntf/native").glob("_*.h")),
-            extra_compile_args=exact,
+            f"syntf.native.{source.stem}",
+            [str(source)],
+            depends=sorted(str(header) for header in Path("src/syntf/native").glob("_*.h")),
+            extra_compile_args=compile_args,
             py_limited_api=True,
             optional=True,
         )
-        for loops in sorted(Path("src/syntf/native").glob("_*.c"))
+        for source in sorted(Path("src/syntf/native").glob("_*.c"))
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )
