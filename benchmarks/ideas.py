@@ -1,17 +1,17 @@
-"""What was tried to keep more topics, or fewer authors, at the same loss: a line for each idea.
+"""Measure ideas that could keep more topics, or reveal fewer authors, at the same loss.
 
     python benchmarks/ideas.py DATA_HOME [--runs 3] [--only WORD]
 
-On the training half of 20 newsgroups alone, divided by date as the corpus is: of each newsgroup the
-first 65 % to learn from, the last 35 % to test on. Each idea changes one thing of the preset
-*accurate*, within the same loss per word, and the same per document unless it says so. Columns: F1
-of naive Bayes on the counts; the same where the analyst takes ½ from each count; and the F1 of the
-attacker who learns words (linear SVM) among the ten authors who wrote most.
+Only the training messages of 20 newsgroups are used, divided by date as the corpus is: of each
+newsgroup the first 65 % are for training and the last 35 % for testing. Each idea changes one thing
+of the preset *accurate* at the same loss per word, and at the same loss per document unless its
+name says otherwise. Columns: F1 of naive Bayes on the counts; F1 of naive Bayes on the counts minus
+½; F1 of an attacker who uses words and a linear SVM among the ten authors with the most messages.
 """
 
 import argparse
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -22,33 +22,33 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import fetch_20newsgroups
 
-from syntf.evaluation.attack.classifiers import analyst, measured
-from syntf.evaluation.attack.scenarios import scenarios
-from syntf.evaluation.experiment.judge import Judge
-from syntf.evaluation.experiment.labelled import Labelled
+from syntf.evaluation.analysts import ANALYSTS, score_predictions
+from syntf.evaluation.attack.scenarios import find_scenarios
+from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.evaluator import Evaluator
+from syntf.evaluation.experiment.names import TOPIC_FLOOR
 from syntf.evaluation.experiment.newsgroups import newsgroups
-from syntf.evaluation.experiment.paper import FLOORS
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.topicality import names
 
-MODELS = ("nb", "nb-less")
+MODELS = ("nb", "nb-discounted")
 
 
 @dataclass
 class Idea:
-    """One change: of the settings, of θ's weights, of the documents, or of the counts received."""
+    """A change of the settings, the term weights, the documents, or the released counts."""
 
     name: str
     settings: Settings
-    weigh: Callable[[Anonymizer], Any] | None = None
-    read: Callable[[Documents], Documents] = lambda documents: documents
-    receive: Callable[[Anonymizer, csr_matrix], Any] = lambda anonymizer, counts: counts
+    term_weights: Callable[[Anonymizer], Any] | None = None
+    change_documents: Callable[[Documents], Documents] = lambda documents: documents
+    change_counts: Callable[[Anonymizer, csr_matrix], Any] = lambda anonymizer, counts: counts
 
 
-def ideas(seen: Sequence[str]) -> Iterator[Idea]:
+def ideas() -> Iterator[Idea]:
     base = Settings.from_preset("accurate")
     vectors = WordVectors.embedded()
     ranks = np.arange(1.0, len(vectors.words) + 1)
@@ -63,11 +63,14 @@ def ideas(seen: Sequence[str]) -> Iterator[Idea]:
     yield idea("independent draws", draws="independent")
     yield idea("θ by tf", weights="tf")
     yield idea("θ by tf-idf, public", weights="tfidf")
-    yield replace(idea("θ by rank, without a cap", weights="tf"), weigh=lambda one: one_more(ranks))
+    yield replace(
+        idea("θ by rank, without a cap", weights="tf"),
+        term_weights=lambda one: with_empty_document(ranks),
+    )
     alone = np.where(names(vectors.words), 1.0, 1e-4)
     yield replace(idea("θ of nouns and unknown words", weights="tf"),
-                  weigh=lambda one: one_more(alone))  # fmt: skip
-    yield replace(idea("every distinct word once"), read=once)
+                  term_weights=lambda one: with_empty_document(alone))  # fmt: skip
+    yield replace(idea("every distinct word once"), change_documents=distinct_words)
     for k in (2, 3, 5):
         yield idea(f"k = {k}", neighbours=k)
     for spelling in (0.0, 0.6):
@@ -79,52 +82,61 @@ def ideas(seen: Sequence[str]) -> Iterator[Idea]:
         yield idea(f"ℓ = {loss:g}, n = {n}", loss=loss, length=n)
     common = [word for word in vectors.words if re.fullmatch("[a-z]{3,}", word)]
     yield idea("outputs of any part of speech", vocabulary=common, max_size=base.max_size)
-    yield idea("outputs nearest to 3,500 centres", vocabulary=centres(vectors, 3500), max_size=None)
+    yield idea(
+        "outputs nearest to 3,500 centres", vocabulary=cluster_centres(vectors, 3500), max_size=None
+    )
     yield idea("outputs fitted, those in most texts (not private)", fit_vocabulary=True)
-    yield idea("vectors without mean and two main directions", vectors=even(vectors))
-    yield replace(idea("analyst spreads counts over neighbours"), receive=spread)
-    yield replace(idea("analyst squares counts"), receive=lambda one, counts: counts.power(2))
-    yield replace(idea("analyst drops words seen once"), receive=lambda one, counts: often(counts))
+    yield idea(
+        "vectors without mean and two main directions", vectors=without_common_directions(vectors)
+    )
+    yield replace(idea("analyst spreads counts over neighbours"), change_counts=spread_counts)
+    yield replace(idea("analyst squares counts"), change_counts=lambda one, counts: counts.power(2))
+    yield replace(
+        idea("analyst drops words seen once"),
+        change_counts=lambda one, counts: repeated_words(counts),
+    )
 
 
-def one_more(weights: Any) -> Any:
-    """Weights of words, and that of the document without any."""
+def with_empty_document(weights: Any) -> Any:
+    """Scale the weights to a mean of 1 and append that of a document without known words."""
     return np.append(weights / weights.mean(), 1.0)
 
 
-def once(documents: Documents) -> Documents:
+def distinct_words(documents: Documents) -> Documents:
+    """Keep each word of a document once."""
     parts = [np.unique(documents.terms[a:b])
              for a, b in zip(documents.starts[:-1], documents.starts[1:], strict=True)]  # fmt: skip
     starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
     return Documents(starts, np.concatenate(parts))
 
 
-def centres(vectors: WordVectors, count: int) -> list[str]:
-    """Frequent words, each the nearest to the centre of a cluster of 20,000."""
+def cluster_centres(vectors: WordVectors, count: int) -> list[str]:
+    """Return frequent words, each the nearest to the centre of a cluster of 20,000 words."""
     rows = np.flatnonzero(names(vectors.words[:20_000]))
-    found = unit(vectors.matrix[rows])
+    found = unit_rows(vectors.matrix[rows])
     means = MiniBatchKMeans(count, random_state=0, n_init=1, batch_size=4096).fit(found)
     nearest = {int((found @ centre).argmax()) for centre in means.cluster_centers_}
     return [vectors.words[rows[place]] for place in sorted(nearest)]
 
 
-def even(vectors: WordVectors) -> WordVectors:
-    """All-but-the-top: what frequent words share says little of each."""
-    found = unit(vectors.matrix)
+def without_common_directions(vectors: WordVectors) -> WordVectors:
+    """Remove the mean and the two main directions, which frequent words share (all-but-the-top)."""
+    found = unit_rows(vectors.matrix)
     found -= found[:30_000].mean(axis=0)
     top = np.linalg.svd(found[:30_000], full_matrices=False)[2][:2]
     return WordVectors.quantize(vectors.words, found - (found @ top.T) @ top)
 
 
-def unit(matrix: Any) -> Any:
+def unit_rows(matrix: Any) -> Any:
+    """Scale each row to length 1."""
     found = np.asarray(matrix, dtype=np.float32)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def spread(anonymizer: Anonymizer, counts: csr_matrix) -> Any:
-    """Half of each count to the five words nearest to its own."""
+def spread_counts(anonymizer: Anonymizer, counts: csr_matrix) -> Any:
+    """Add a tenth of each count to each of the five words nearest to its own."""
     vectors = WordVectors.embedded()
-    found = unit(vectors.matrix[np.asarray(anonymizer.vocabulary.output_rows)])
+    found = unit_rows(vectors.matrix[np.asarray(anonymizer.vocabulary.output_rows)])
     alike = found @ found.T
     np.fill_diagonal(alike, 0)
     least = np.partition(alike, -5, axis=1)[:, -5:-4]
@@ -132,15 +144,16 @@ def spread(anonymizer: Anonymizer, counts: csr_matrix) -> Any:
     return counts + counts @ near
 
 
-def often(counts: csr_matrix) -> csr_matrix:
+def repeated_words(counts: csr_matrix) -> csr_matrix:
+    """Remove words that were counted once."""
     kept = counts.copy()
     kept.data[kept.data < 2] = 0
     kept.eliminate_zeros()
     return kept
 
 
-def by_date(data_home: Path) -> Labelled:
-    """The training half, divided again by the numbers of its messages."""
+def training_messages(data_home: Path) -> LabelledCorpus:
+    """Divide the training messages again, by their numbers."""
     corpus = newsgroups(data_home)
     files = fetch_20newsgroups(data_home=data_home, subset="train", shuffle=False).filenames
     half = np.flatnonzero(corpus.train)
@@ -150,8 +163,7 @@ def by_date(data_home: Path) -> Labelled:
         group = np.flatnonzero(corpus.labels[half] == label)
         ordered = group[np.argsort(number[group], kind="stable")]
         train[ordered[: int(0.65 * len(ordered))]] = True
-    texts = [corpus.texts[i] for i in half.tolist()]
-    return Labelled(texts, corpus.labels[half], corpus.authors[half], train)
+    return corpus.select(half, train)
 
 
 def main() -> None:
@@ -160,31 +172,38 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--only", default="")
     chosen = options.parse_args()
-    corpus = by_date(chosen.data_home)
-    (suspects,) = (one for one in scenarios(corpus)[0] if one.name == "top10-any")
-    judge = Judge.of(corpus, [suspects], None)
-    floor = max(one.quality.f1 for one in judge.texts(corpus.texts, [FLOORS[0]]) if one.scenario)
-    print(f"Whoever knows the topic alone reaches {floor:.3f}.\n")
-    read: dict[tuple[Any, ...], Documents] = {}
-    print("| idea | n·ℓ | naive Bayes | less ½ | attacker |\n|---|---|---|---|---|")
-    for idea in ideas(corpus.seen):
+    corpus = training_messages(chosen.data_home)
+    (scenario,) = (one for one in find_scenarios(corpus)[0] if one.name == "top10-any")
+    evaluator = Evaluator.for_corpus(corpus, [scenario])
+    analysts = {name: ANALYSTS[name] for name in MODELS}
+    floor = max(
+        one.f1 for one in evaluator.score_texts(corpus.texts, [TOPIC_FLOOR]) if one.scenario
+    )
+    print(f"An attacker who knows only the topic reaches {floor:.3f}.\n")
+    documents_of: dict[tuple[Any, ...], Documents] = {}
+    print("| idea | n·ℓ | naive Bayes | counts − ½ | attacker |\n|---|---|---|---|---|")
+    for idea in ideas():
         if chosen.only not in idea.name:
             continue
-        anonymizer = Anonymizer.build(idea.settings, corpus.seen)
-        if idea.weigh is not None:
-            anonymizer.weights = idea.weigh(anonymizer)
-        same = tuple(anonymizer.vocabulary.inputs)
-        documents = read.setdefault(same, anonymizer.read(corpus.texts))
-        scores: list[list[float]] = []
+        anonymizer = Anonymizer.build(idea.settings, corpus.training_texts)
+        if idea.term_weights is not None:
+            anonymizer.weights = idea.term_weights(anonymizer)
+        inputs = tuple(anonymizer.vocabulary.inputs)
+        documents = documents_of.setdefault(inputs, anonymizer.read(corpus.texts))
+        rows: list[list[float]] = []
         for run in range(chosen.runs):
-            counts = anonymizer.draw(idea.read(documents))
-            got = idea.receive(anonymizer, counts)
-            told = analyst(csr_matrix(got), corpus.labels, corpus.train, MODELS)
-            found = measured(corpus.labels[~corpus.train], told)
-            attacks = judge.counts(counts, anonymizer.vocabulary.outputs, ["words"], run)
-            best = max(one.quality.f1 for one in attacks if one.task == "attack")
-            scores.append([*(found[model].f1 for model in MODELS), best])
-        means = (fmean(column) for column in zip(*scores, strict=True))
+            counts = anonymizer.draw(idea.change_documents(documents))
+            changed = csr_matrix(idea.change_counts(anonymizer, counts))
+            utility = [
+                score_predictions(
+                    corpus.labels[~corpus.train], analyst(changed, corpus.labels, corpus.train)
+                ).f1
+                for analyst in analysts.values()
+            ]
+            outputs = anonymizer.vocabulary.outputs
+            attacks = evaluator.score_counts(counts, outputs, ["words"], run)
+            rows.append([*utility, max(one.f1 for one in attacks if one.task == "attack")])
+        means = (fmean(column) for column in zip(*rows, strict=True))
         loss = anonymizer.mechanism.loss * idea.settings.length
         cells = [idea.name, f"{loss:,.0f}", *(f"{mean:.3f}".removeprefix("0") for mean in means)]
         print(f"| {' | '.join(cells)} |", flush=True)

@@ -16,7 +16,7 @@ from sklearn.datasets import fetch_20newsgroups
 
 from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
-from syntf.evaluation.attack.tagging import SMALL, PatternTagger, SpacyTagger
+from syntf.evaluation.attack.tagging import SMALL_ENGLISH_MODELS, PatternTagger, SpacyTagger
 
 
 class PrecomputedTagger:
@@ -47,7 +47,7 @@ def main() -> None:
         for half in ("train", "test")
     )
     installed = []
-    for tagger in (PatternTagger(), *map(SpacyTagger, SMALL)):
+    for tagger in (PatternTagger(), *map(SpacyTagger, SMALL_ENGLISH_MODELS)):
         try:
             tagger("A public text.")
         except SyntfError:

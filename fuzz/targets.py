@@ -28,8 +28,8 @@ from scipy.sparse import csr_matrix, save_npz
 
 from syntf import SynTF
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment.log import Log
-from syntf.evaluation.experiment.results import read as read_results
+from syntf.evaluation.experiment.results import read_results
+from syntf.evaluation.experiment.run_log import RunLog
 from syntf.inputs import columns, parquet
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
@@ -305,10 +305,10 @@ def _resumed(folder: Path) -> None:
 
 def _log(raw: bytes, folder: Path) -> None:
     (folder / "runs.jsonl").write_bytes(raw)
-    log = result_or_refusal(Log, folder / "runs.jsonl", "e")
+    log = result_or_refusal(RunLog, folder / "runs.jsonl", "e")
     if log is not None:
-        result_or_refusal(lambda: list(log.scores()))
-        result_or_refusal(lambda: log.done({"method": "syntf"}))
+        result_or_refusal(lambda: list(log.run_scores()))
+        result_or_refusal(lambda: log.finished({"method": "syntf"}))
 
 
 def _results(raw: bytes, folder: Path) -> None:
@@ -411,11 +411,11 @@ def _drafts() -> list[bytes]:
 
 
 def _logs() -> list[bytes]:
-    finding = {"task": "utility", "model": "nb", "scenario": "", "attacker": "",
-               "quality": {"f1": 0.5, "precision": 0.5, "recall": 0.5}}  # fmt: skip
+    score = {"task": "utility", "model": "nb", "scenario": "", "attacker": "",
+             "f1": 0.5, "precision": 0.5, "recall": 0.5}  # fmt: skip
     run = {"method": "syntf", "epsilon": 4.0, "length": 5, "spelling": 0.3, "morphology": "lemma",
            "synsets": False, "loss_per_word": 2.0, "run": 0, "tagger": "",
-           "findings": [finding]}  # fmt: skip
+           "scores": [score]}  # fmt: skip
     return [b'{"experiment": "e"}\n' + json.dumps(run).encode() + b"\n"]
 
 

@@ -28,7 +28,7 @@ from scipy.sparse import csr_matrix
 import syntf
 from syntf.cli.app import main
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment import csv_files, log, results
+from syntf.evaluation.experiment import csv_files, results, run_log
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
 from syntf.releases import writers
@@ -150,10 +150,10 @@ def test_no_pickle_is_loaded_from_results(tmp_path, trap, mark):
     for raw in (trap, object_array(mark)):
         (tmp_path / "runs.jsonl").write_bytes(raw + b"\n")
         with pytest.raises(SyntfError):
-            log.Log(tmp_path / "runs.jsonl", "x")
+            run_log.RunLog(tmp_path / "runs.jsonl", "x")
         (tmp_path / "results.csv").write_bytes(raw)
         with pytest.raises(SyntfError):
-            results.read(tmp_path / "results.csv")
+            results.read_results(tmp_path / "results.csv")
         assert not mark.exists()
 
 
@@ -229,16 +229,16 @@ def test_formulas_in_results_are_escaped(tmp_path, formula):
     """No cell of a CSV file begins as a formula, whatever words it comes from."""
     score = {"method": "syntf", "task": "utility", "model": "nb", "attacker": formula,
              "scenario": formula, "tagger": formula, "run": 0}  # fmt: skip
-    one = results.Score(**score, f1=0.5, precision=0.5, recall=0.5)
-    results.write(tmp_path / "results.csv", results.summarise([one]))
-    csv_files.write(tmp_path / "table.csv", [formula, "n"], [[formula, -1.5], [None, True]])
+    one = results.RunScore(**score, f1=0.5, precision=0.5, recall=0.5)
+    results.write_results(tmp_path / "results.csv", results.average_runs([one]))
+    csv_files.write_table(tmp_path / "table.csv", [formula, "n"], [[formula, -1.5], [None, True]])
     for name in ("results.csv", "table.csv"):
         with (tmp_path / name).open(encoding="utf-8", newline="") as file:
             cells = [cell for line in csv.reader(file) for cell in line]
         assert "'" + formula.replace("\r", " ") in cells
         assert all(cell[:1] not in "=+@\t\r＝＋－＠" or not cell for cell in cells)
         assert all(_is_number(cell) for cell in cells if cell.startswith("-"))
-    assert results.read(tmp_path / "results.csv")[0].scenario == formula.replace("\r", " ")
+    assert results.read_results(tmp_path / "results.csv")[0].scenario == formula.replace("\r", " ")
 
 
 def _is_number(cell):

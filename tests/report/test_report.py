@@ -21,10 +21,9 @@ from syntf.cli import main
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown, shown_ratio
-from syntf.evaluation.attack.linkage import Linkage, Linked
-from syntf.evaluation.experiment import folder, paper, reported, results
-from syntf.evaluation.experiment.paper import Cell
-from syntf.evaluation.experiment.results import Result
+from syntf.evaluation.attack.linkage import LinkageAttack, LinkageScore
+from syntf.evaluation.experiment import folder, results
+from syntf.evaluation.experiment.results import Parameters, Result
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy import accounting, bounds
@@ -35,6 +34,7 @@ from syntf.report.contents import Compared, Evaluated, Released, Scenario
 from syntf.report.markup import percent
 from syntf.report.page import page
 from syntf.report.portrait import Fate, Substitution, portrait
+from syntf.research import paper
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import manifest, report_page
 from syntf.verification.verify import verify
@@ -499,11 +499,11 @@ def test_the_command_refuses_what_it_should(place, syntf, capsys):
 
 # With an evaluation
 
-CELL = Cell(8.0, 20, 0.3, "lemma", False)
+CHOICE = Parameters(8.0, 20, 0.3, "lemma", False)
 
 
-def result(method, f1, *, model="nb", scenario="", attacker="", std=None, cell=CELL):
-    chosen = cell._asdict() if method == "syntf" else {}
+def result(method, f1, *, model="nb", scenario="", attacker="", std=None, parameters=CHOICE):
+    chosen = parameters._asdict() if method == "syntf" else {}
     return Result(
         method=method, task="attack" if scenario else "utility", scenario=scenario, model=model,
         attacker=attacker, runs=3 if method == "syntf" else 1, f1=f1, f1_std=std, precision=0.0,
@@ -529,20 +529,20 @@ def proof(tmp_path):
     """A folder as syntf evaluate leaves it."""
     made = tmp_path / "proof"
     made.mkdir()
-    results.write(made / "results.csv", FOUND)
+    results.write_results(made / "results.csv", FOUND)
     (made / "scenarios.csv").write_text(
         "scenario,authors,min_train,min_test,train,test\ntop5-any,4,9,8,70,40\n"
     )
     folder.write_linkage(
         made,
-        [Linked("document", "any", "syntf", Linkage(0.9996, 0.983, None, 40, 900)),
-         Linked("author", "same label", "syntf", Linkage(0.71, None, None, 4, 90))],
+        [LinkageAttack("document", "any", "syntf", LinkageScore(0.9996, 0.983, None, 40, 900)),
+         LinkageAttack("author", "same label", "syntf", LinkageScore(0.71, None, None, 4, 90))],
     )  # fmt: skip
     return made
 
 
 def test_an_evaluation_is_read_as_it_was_written(proof):
-    found = reported.evaluated(proof, CELL)
+    found = folder.read_evaluation(proof, CHOICE)
     assert found.analyst == [
         Compared("naive Bayes", 0.91, 0.72, 0.03), Compared("linear SVM", 0.93, 0.70),
     ]  # fmt: skip
@@ -551,7 +551,7 @@ def test_an_evaluation_is_read_as_it_was_written(proof):
     assert scenario.attackers == [
         Compared("words", 0.97, 0.58, 0.02),
         Compared("WritePrints, alphabetical", 0.86, 0.45, 0.02),
-        Compared("words, learned on texts", 0.97, 0.28, 0.02),
+        Compared("words, trained on original texts", 0.97, 0.28, 0.02),
     ]
     assert [(one.name, one.auc, one.found) for one in found.links] == [
         ("a text and its release", 0.9996, 0.983),
@@ -561,22 +561,22 @@ def test_an_evaluation_is_read_as_it_was_written(proof):
 
 
 def test_links_of_another_choice_of_parameters_are_left_out(proof):
-    more = CELL._replace(length=30)
-    results.write(proof / "results.csv", [*FOUND, result("syntf", 0.8, cell=more)])
-    assert reported.evaluated(proof, CELL).links == []
-    assert reported.evaluated(proof, more).analyst == [Compared("naive Bayes", 0.91, 0.8)]
+    more = CHOICE._replace(length=30)
+    results.write_results(proof / "results.csv", [*FOUND, result("syntf", 0.8, parameters=more)])
+    assert folder.read_evaluation(proof, CHOICE).links == []
+    assert folder.read_evaluation(proof, more).analyst == [Compared("naive Bayes", 0.91, 0.8)]
 
 
 def test_the_page_shows_everyone_before_and_after_and_warns(build, proof):
     anonymizer = build(neighbours=2, loss=4.0)
-    found = Page(html(anonymizer, evaluated=reported.evaluated(proof, CELL)))
+    found = Page(html(anonymizer, evaluated=folder.read_evaluation(proof, CHOICE)))
     for told in (
         "For the owner of the texts.",
         "on the mean of 3 releases, drawn anew for this measurement at a loss of 4.0000 a word",
         "naive Bayes: .91 on the texts, .72 on the release.91 → .72 ± .03",
         "Attackers, Top 5/Any: which of 4 authors wrote it?",
         "words: .97 on the texts, .58 on the release, .37 by the topic alone.97 → .58 ± .02",
-        "learned on texts: .97 on the texts, .28 on the release, .37 by the topic alone",
+        "trained on original texts: .97 on the texts, .28 on the release, .37 by the topic alone",
         "The topic alone: .37. The best attacker on the release reaches .58: .21 above it.",
         "a text and its release1.00098%",
         "same topic0.710–",
@@ -605,10 +605,10 @@ def test_the_command_adds_an_evaluation_of_the_same_parameters_only(place, syntf
 
 def test_other_files_are_no_evaluation(proof):
     (proof / "linkage.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(SyntfError, match="columns of a file of links"):
-        reported.evaluated(proof, CELL)
+    with pytest.raises(SyntfError, match="does not have the columns"):
+        folder.read_evaluation(proof, CHOICE)
     (proof / "linkage.csv").unlink()
-    assert reported.evaluated(proof, CELL).links == []
+    assert folder.read_evaluation(proof, CHOICE).links == []
 
 
 def test_a_release_needs_no_matplotlib(python):

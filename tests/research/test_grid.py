@@ -1,39 +1,37 @@
-"""The paper's Table 2 and its subsets."""
+"""Parts of the parameter grid of the paper."""
 
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment.paper import GRID, OPTIMUM
-from syntf.research.grid import cells, curves, parse
+from syntf.research.grid import combinations, figure_parameters, parse_grid
+from syntf.research.paper import GRID, OPTIMUM
 
 
-def test_the_full_grid_has_all_combinations():
-    full = parse(["full"])
+def test_full_grid_has_all_combinations():
+    full = parse_grid(["full"])
     assert len(full) == len(set(full)) == 3 * 2 * 5 * 3 * 9
     assert OPTIMUM in full
     assert GRID["epsilon"][0] == 35
     assert GRID["epsilon"][-1] == 55
 
 
-def test_what_is_not_named_stays_at_the_optimum():
-    found = parse(["epsilon=35,47.5", "length=100"])
-    assert found == cells(epsilon=(35.0, 47.5), length=(100,))
-    assert {(cell.spelling, cell.morphology, cell.synsets) for cell in found} == {
-        (0.3, "lemma", False)
-    }
+def test_other_parameters_stay_at_the_optimum():
+    found = parse_grid(["epsilon=35,47.5", "length=100"])
+    assert found == combinations(epsilon=(35.0, 47.5), length=(100,))
+    assert {(one.spelling, one.morphology, one.synsets) for one in found} == {(0.3, "lemma", False)}
 
 
-def test_names_and_truth_values():
-    assert [cell.synsets for cell in parse(["synsets=true,false"])] == [True, False]
-    assert [cell.morphology for cell in parse(["morphology=all"])] == ["lemma", "lower", "orth"]
+def test_names_and_booleans_are_parsed():
+    assert [one.synsets for one in parse_grid(["synsets=true,false"])] == [True, False]
+    assert [one.morphology for one in parse_grid(["morphology=all"])] == ["lemma", "lower", "orth"]
 
 
-def test_no_option_is_no_cell():
-    assert parse([]) == []
+def test_no_option_gives_no_parameters():
+    assert parse_grid([]) == []
 
 
-def test_the_figures_need_each_epsilon_and_each_spelling():
-    found = curves()
+def test_figures_need_each_epsilon_and_each_spelling():
+    found = figure_parameters()
     assert found[0] == OPTIMUM
     assert len(found) == len(set(found)) == 9 + 5 - 1
 
@@ -42,6 +40,6 @@ def test_the_figures_need_each_epsilon_and_each_spelling():
     "option", ["", "epsilon", "epsilon=", "size=3", "epsilon=a", "length=1.5", "morphology=stem",
                "synsets=maybe", "epsilon=35,,40"],
 )  # fmt: skip
-def test_other_options_are_refused(option):
+def test_invalid_options_are_refused(option):
     with pytest.raises(SyntfError, match="--grid"):
-        parse([option])
+        parse_grid([option])

@@ -1,4 +1,4 @@
-"""The peers' mechanisms against plain floating point, and their losses against all pairs."""
+"""Mechanisms of other systems, compared with floating point and with all pairs of inputs."""
 
 from math import exp, inf, log
 
@@ -36,14 +36,14 @@ def chances(mechanism):
 
 
 @given(VECTORS)
-def test_the_rating_of_distance_is_that_of_unit_vectors(vectors):
+def test_distance_rating_uses_unit_vectors(vectors):
     levels = DistanceRating(vectors, vectors).levels(np.arange(len(vectors)))
     np.testing.assert_allclose(levels / GRID, 1 - distances(vectors) / 2, atol=1.01 / GRID)
     assert (np.diag(levels) == GRID).all()
     assert (levels == levels.T).all()
 
 
-def test_the_digest_of_the_rating_tells_vectors_apart():
+def test_digest_of_the_rating_depends_on_the_vectors():
     vectors = np.array([[1, 2], [3, 4]], dtype=np.int8)
     digests = {
         DistanceRating(vectors, vectors).digest,
@@ -55,7 +55,7 @@ def test_the_digest_of_the_rating_tells_vectors_apart():
 
 @settings(max_examples=20)  # each is a search for ε
 @given(VECTORS, st.floats(0.5, 6))
-def test_santext_weighs_words_by_their_distance(vectors, loss):
+def test_santext_weights_fall_with_distance(vectors, loss):
     mechanism = santext(DistanceRating(vectors, vectors), loss=loss)
     theirs = mechanism.epsilon / 2  # SanText's own ε
     wanted = np.exp(-theirs * distances(vectors) / 2)
@@ -67,7 +67,7 @@ def test_santext_weighs_words_by_their_distance(vectors, loss):
     assert mechanism.loss <= loss
 
 
-def test_santext_reaches_the_loss_that_it_is_asked_for(toy_vectors):
+def test_santext_reaches_the_wanted_loss(toy_vectors):
     rating = DistanceRating(toy_vectors.matrix, toy_vectors.matrix)
     for loss in (1.0, 8.0, 20.0):
         assert 0.995 * loss <= santext(rating, loss=loss).loss <= loss
@@ -75,7 +75,7 @@ def test_santext_reaches_the_loss_that_it_is_asked_for(toy_vectors):
 
 @pytest.mark.parametrize("words", [2, 5, 1000])
 @pytest.mark.parametrize("loss", [0.5, 3.0, 9.0])
-def test_randomised_response_is_the_closed_form(words, loss):
+def test_randomised_response_equals_its_formula(words, loss):
     mechanism = randomised_response(words, loss=loss)
     assert mechanism.shape == (words + 1, words)
     row = mechanism.weights(1) / mechanism.total
@@ -95,7 +95,7 @@ RATINGS = arrays(
 
 @settings(max_examples=40)
 @given(RATINGS, st.floats(0.1, 8), st.data())
-def test_custext_draws_among_the_nearest_and_nothing_else(ratings, epsilon, data):
+def test_custext_draws_only_nearest_words(ratings, epsilon, data):
     size = data.draw(st.integers(1, ratings.shape[1]))
     mechanism = CusText(ArrayRating(ratings), epsilon=epsilon, size=size)
     found = chances(mechanism)
@@ -111,7 +111,7 @@ def test_custext_draws_among_the_nearest_and_nothing_else(ratings, epsilon, data
     assert mechanism.loss == pytest.approx(tight(found), rel=1e-9, abs=1e-9)
 
 
-def test_words_with_other_substitutes_have_an_infinite_loss():
+def test_custext_loss_is_infinite_if_substitutes_differ():
     near = [[1.0, 0.9, 0.0, 0.1], [0.9, 1.0, 0.0, 0.1], [0.0, 0.1, 1.0, 0.8]]
     for epsilon in (0.001, 1.0, 100.0):
         assert CusText(ArrayRating(near), epsilon=epsilon, size=2).loss == inf
@@ -119,7 +119,7 @@ def test_words_with_other_substitutes_have_an_infinite_loss():
     assert CusText(ArrayRating(near), epsilon=1.0, size=4).loss < 1
 
 
-def test_draws_of_custext_follow_its_weights():
+def test_custext_draws_follow_its_weights():
     rng = np.random.default_rng(3)
     mechanism = CusText(ArrayRating(rng.random((600, 9))), epsilon=4.0, size=3)
     rows = np.repeat([[0, 599, 600]], 40_000, axis=0)

@@ -12,7 +12,7 @@ from syntf.vectors.word_vectors import WordVectors
 
 
 def prepare(data_home: str, vectors: str) -> Callable[[], dict[str, float]]:
-    texts = newsgroups(data_home or None).seen
+    texts = newsgroups(data_home or None).training_texts
     table = WordVectors.read(vectors) if vectors else WordVectors.embedded()
     settings = Settings.from_preset("paper", fit_vocabulary=True, vectors=table)
 

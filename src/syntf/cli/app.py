@@ -22,6 +22,9 @@ COMMANDS = {
 }
 """The modules, in the order and under the headings of the help."""
 
+RESEARCH_COMMANDS = ("reproduce", "frontier")
+"""Commands of `syntf.research`, which is loaded by name only: the product does not import it."""
+
 
 class Program(click.Group):
     """A group whose help lists its commands under headings, and that ends as we say."""
@@ -60,7 +63,8 @@ def app() -> None:
 
 
 for name in (name for names in COMMANDS.values() for name in names):
-    app.add_command(import_module(f"syntf.cli.commands.{name}").command)
+    package = "syntf.research" if name in RESEARCH_COMMANDS else "syntf.cli"
+    app.add_command(import_module(f"{package}.commands.{name}").command)
 
 
 def spread(arguments: list[str]) -> list[str]:

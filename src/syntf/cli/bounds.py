@@ -10,6 +10,7 @@ from rich.table import Table
 from syntf.cli import console
 from syntf.core.exact import shown
 from syntf.evaluation import bound_figures
+from syntf.evaluation.figures import save_figures
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy import accounting, bounds
@@ -123,13 +124,11 @@ def _record(
 
 def _draw(guarantee: Guarantee, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    drawn = {
+    figures = {
         "loss-bounds": bound_figures.loss_bounds(guarantee.epsilon, guarantee.loss_per_word.tight),
         "necessary-epsilon": bound_figures.necessary_epsilon(),
     }
-    for name, figure in drawn.items():
-        for suffix in (".png", ".svg"):
-            bound_figures.save(figure, folder / f"{name}{suffix}")
+    save_figures(folder, figures)
 
 
 def _units(length: int, documents: int) -> tuple[str, str]:

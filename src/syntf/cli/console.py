@@ -4,9 +4,9 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from syntf.cli.streams import emit, progress, resumable
+from syntf.cli.streams import emit, progress
 
-__all__ = ["Output", "emit", "out", "progress", "resumable", "show"]
+__all__ = ["Output", "emit", "out", "progress", "show"]
 
 
 class Output(Console):

@@ -44,9 +44,7 @@ def run(
 
 
 def _evaluated(folder: Path, guarantee: Guarantee) -> Evaluated:
-    from syntf.evaluation.experiment.paper import (
-        Cell,  # scikit-learn and matplotlib, where they are needed
-    )
-    from syntf.evaluation.experiment.reported import evaluated
+    from syntf.evaluation.experiment.folder import read_evaluation  # imports scikit-learn
+    from syntf.evaluation.experiment.results import Parameters
 
-    return evaluated(folder, Cell(*(getattr(guarantee, name) for name in Cell._fields)))
+    return read_evaluation(folder, Parameters.of(guarantee))

@@ -40,13 +40,3 @@ def progress(quiet: bool = False) -> Iterator[Stages]:
 
     with bars.shown(console) as stages:
         yield stages
-
-
-@contextmanager
-def resumable() -> Iterator[None]:
-    """Whatever interrupts what is inside is told with the way to go on."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note("what is done is kept, and the same command goes on from there")
-        raise

@@ -1,4 +1,4 @@
-"""Measures what a release keeps for an analyst and what it leaves to an attacker."""
+"""Measure what a release keeps for an analyst and what it reveals to an attacker."""
 
 from syntf.evaluation.attack.writeprints import WritePrintsLimited
 

@@ -1,2 +1,4 @@
-"""The paper's reproduction, the frontier and other systems' mechanisms. Nothing in the product
-imports this."""
+"""The paper's evaluation, the frontier, and mechanisms of other systems.
+
+Nothing in the product imports this package; the program loads its commands by name.
+"""

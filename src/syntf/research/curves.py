@@ -1,4 +1,4 @@
-"""The curves of the frontier: which mechanism, over which words, at which losses and lengths."""
+"""The curves of the frontier: a mechanism, its words, and the losses or lengths along the curve."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,147 +14,149 @@ from syntf.research.peers import CusText, DistanceRating, randomised_response, s
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.vocabulary import Vocabulary
 
-SUBSTITUTES = 20
-"""The size of CusText's sets of substitutes, as in its paper."""
+CUSTEXT_SUBSTITUTES = 20
+"""The substitutes of each word in CusText, as in its paper."""
 
-PEERS = {"santext": None, "k-rr": 1, "custext": SUBSTITUTES}
-"""Mechanisms of others, and their k."""
+PEERS = {"santext": None, "k-rr": 1, "custext": CUSTEXT_SUBSTITUTES}
+"""Mechanisms of other systems and their number of neighbours k."""
 
+BEST_SIZES = ((5.5, 500), (6.5, 1000), (7.5, 2000))
+"""Up to a loss, the best number of outputs: about e^ℓ, found on the training documents."""
 
-SIZES = ((5.5, 500), (6.5, 1000), (7.5, 2000))
-"""Up to a loss, the number of outputs that serves best: some e^ℓ, found on the training half."""
-
-
-MANY: dict[str, Any] = {"neighbours": 2, "length": 200}
-SURE: dict[str, Any] = {"loss": 10.5, "max_size": 5000}
+MANY_UNCERTAIN_WORDS: dict[str, Any] = {"neighbours": 2, "length": 200}
+FEW_CERTAIN_WORDS: dict[str, Any] = {"loss": 10.5, "max_size": 5000}
 
 
-class Asked(NamedTuple):
-    """One parameter of the settings that a point changes: ``loss``, ``epsilon`` or ``length``."""
+class Change(NamedTuple):
+    """The setting that a point of a curve changes: ``loss``, ``epsilon`` or ``length``."""
 
     name: str
     value: float
 
 
-class Grid(NamedTuple):
-    """What is asked for along the curves."""
+class CurveGrid(NamedTuple):
+    """The values along the curves."""
 
     losses: Sequence[float] = (5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
-    farther: Sequence[float] = (12.0, 20.0, 30.0)
-    """Of SanText, which shows nothing where we do."""
+    santext_losses: Sequence[float] = (12.0, 20.0, 30.0)
+    """Larger than ours, because SanText has no utility at our losses."""
     lengths: Sequence[int] = (50, 100, 150, 200)
-    epsilons: Sequence[float] = (30.0, 40.0, 47.5, 55.0)
-    """Of the paper's mechanism."""
-    nominal: Sequence[float] = (1.0, 10.0)
-    """Of CusText, whose loss is infinite at each."""
-    least: Sequence[float] = (7.0, 7.5, 8.0)
-    """Losses of many words: the least a word that still serves."""
-    fewest: Sequence[int] = (30, 47, 60)
-    """Lengths of sure words: the least a document that still serves."""
+    paper_epsilons: Sequence[float] = (30.0, 40.0, 47.5, 55.0)
+    custext_epsilons: Sequence[float] = (1.0, 10.0)
+    """The ε that CusText states; its loss is infinite at each of them."""
+    uncertain_losses: Sequence[float] = (7.0, 7.5, 8.0)
+    """Losses for many uncertain words: the smallest loss per word that still has utility."""
+    certain_lengths: Sequence[int] = (30, 47, 60)
+    """Lengths for few certain words: the smallest loss per document that still has utility."""
 
 
-QUICK = Grid((6.0, 8.0, 10.0), (10.0, 20.0), (50, 100), (30.0, 47.5), (3.0,), (8.0,), (47,))
-"""Points that still show where the curves lie."""
+QUICK = CurveGrid((6.0, 8.0, 10.0), (10.0, 20.0), (50, 100), (30.0, 47.5), (3.0,), (8.0,), (47,))
+"""Few points that still show where the curves are."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A part of a curve: settings, what is changed in them from point to point, and who draws."""
+    """A part of a curve: the mechanism, its settings, and what each point changes in them."""
 
     mechanism: str
     settings: Settings
-    points: Sequence[Asked]
+    changes: Sequence[Change]
 
     @property
     def vocabulary(self) -> str:
-        """Whether the outputs are public or fitted on the training half."""
+        """Whether the outputs are public or fitted on the training documents."""
         return "fitted" if self.settings.fit_vocabulary else "public"
 
     @property
     def neighbours(self) -> int | None:
-        """The k of its mechanism, where there is one."""
+        """The number of neighbours k of the mechanism, if it has any."""
         return PEERS.get(self.mechanism, self.settings.neighbours)
 
-    def at(self, asked: Asked) -> Settings:
-        """The settings of one point; a loss takes the place of ε, and the reverse."""
-        return self.settings.changed(**{asked.name: asked.value})
+    def settings_at(self, change: Change) -> Settings:
+        """Return the settings of one point; a loss replaces ε, and ε replaces a loss."""
+        return self.settings.changed(**{change.name: change.value})
 
 
-def curves(
-    default: Settings, accurate: Settings, paper: Settings, outputs: int, grid: Grid
+def all_curves(
+    default: Settings, accurate: Settings, paper: Settings, outputs: int, grid: CurveGrid
 ) -> list[Curve]:
-    """Ours, with public outputs and as many fitted ones; the paper's; the peers' over our words.
+    """Return the curves of the presets, of the paper, and of other systems over our words.
 
-    The default is a curve along the length. Most is about `accurate`, with `outputs` words: below
-    its loss a smaller vocabulary serves better (`SIZES`), so it and randomised response, which is
-    as sensitive to it, get one there. Two more parts go to its ends, found on the training half:
-    `MANY` words of two neighbours each, and few words that are `SURE`.
+    *default* varies the length. Most curves vary *accurate*, which has `outputs` words. At small
+    losses a smaller vocabulary is better (`BEST_SIZES`), so *accurate* and randomised response,
+    which depends on it as much, get one there. Two more parts of *accurate*, found on the training
+    documents, go to its ends: many uncertain words and few certain ones. *accurate* is also drawn
+    with as many fitted outputs.
     """
     fitted = replace(accurate, vocabulary=None, fit_vocabulary=True, max_size=outputs)
-    epsilons = [Asked("epsilon", epsilon) for epsilon in grid.epsilons]
-    ours = []
-    for one in (accurate, fitted):
-        ours += [
-            *_sized("accurate", one, outputs, grid),
-            Curve("accurate", one.changed(**MANY), [Asked("loss", loss) for loss in grid.least]),
-            Curve("accurate", one.changed(**SURE), [Asked("length", n) for n in grid.fewest]),
-        ]
-    return [
+    curves = [
         Curve("default", default, _lengths(grid.lengths, default)),
         Curve("accurate", accurate, _lengths(grid.lengths, accurate)),
-        *ours,
-        Curve("paper", paper, epsilons),
-        Curve("santext", accurate, [Asked("loss", loss) for loss in grid.farther]),
-        *_sized("k-rr", accurate, outputs, grid),
-        Curve("custext", accurate, [Asked("epsilon", epsilon) for epsilon in grid.nominal]),
+    ]
+    for settings in (accurate, fitted):
+        uncertain = settings.changed(**MANY_UNCERTAIN_WORDS)
+        certain = settings.changed(**FEW_CERTAIN_WORDS)
+        curves += [
+            *_with_best_sizes("accurate", settings, outputs, grid),
+            Curve("accurate", uncertain, [Change("loss", x) for x in grid.uncertain_losses]),
+            Curve("accurate", certain, [Change("length", x) for x in grid.certain_lengths]),
+        ]
+    return [
+        *curves,
+        Curve("paper", paper, [Change("epsilon", x) for x in grid.paper_epsilons]),
+        Curve("santext", accurate, [Change("loss", x) for x in grid.santext_losses]),
+        *_with_best_sizes("k-rr", accurate, outputs, grid),
+        Curve("custext", accurate, [Change("epsilon", x) for x in grid.custext_epsilons]),
     ]
 
 
-def _sized(mechanism: str, settings: Settings, outputs: int, grid: Grid) -> Iterator[Curve]:
-    """The losses in parts, each with the number of outputs that serves it best."""
-    by_size: dict[int, list[Asked]] = {}
+def _with_best_sizes(
+    mechanism: str, settings: Settings, outputs: int, grid: CurveGrid
+) -> Iterator[Curve]:
+    """Divide the losses into parts, each with the best number of outputs."""
+    by_size: dict[int, list[Change]] = {}
     for loss in grid.losses:
-        size = next((size for most, size in SIZES if loss <= most), outputs)
-        by_size.setdefault(min(size, outputs), []).append(Asked("loss", loss))
-    for size, asked in by_size.items():
-        yield Curve(mechanism, replace(settings, max_size=size), asked)
+        size = next((size for limit, size in BEST_SIZES if loss <= limit), outputs)
+        by_size.setdefault(min(size, outputs), []).append(Change("loss", loss))
+    for size, changes in by_size.items():
+        yield Curve(mechanism, replace(settings, max_size=size), changes)
 
 
-def _lengths(lengths: Sequence[int], settings: Settings) -> list[Asked]:
-    """The settings' own length among them."""
-    return [Asked("length", length) for length in sorted({*lengths, settings.length})]
+def _lengths(lengths: Sequence[int], settings: Settings) -> list[Change]:
+    return [Change("length", length) for length in sorted({*lengths, settings.length})]
 
 
-def maker(
+def anonymizer_factory(
     curve: Curve, texts: Iterable[str] = (), stages: Stages = silent
-) -> Callable[[Asked], Anonymizer]:
-    """What makes the anonymizer of each point; what is fitted is fitted on `texts`."""
+) -> Callable[[Change], Anonymizer]:
+    """Return a function that makes the anonymizer of each point; fitting uses `texts`."""
     analyzer, vectors, vocabulary = reading(curve.settings, texts, stages=stages)
-    if curve.mechanism == "k-rr":  # it has nothing to say of words that are no outputs
+    if curve.mechanism == "k-rr":  # it cannot read words that are not outputs
         outputs, rows = vocabulary.outputs, vocabulary.output_rows
         vocabulary = replace(vocabulary, inputs=outputs, input_rows=rows)
     rating = rated(curve.settings, vectors, vocabulary)
 
-    def over(settings: Settings) -> Anonymizer:
+    def make(settings: Settings) -> Anonymizer:
         return Anonymizer.over(
             settings, analyzer, vectors, vocabulary, texts, stages=stages, rating=rating
         )
 
     if curve.mechanism not in PEERS:
-        return lambda asked: over(curve.at(asked))
-    base = over(curve.settings)
-    draw = _peer(curve.mechanism, vectors, vocabulary, stages)
+        return lambda change: make(curve.settings_at(change))
+    base = make(curve.settings)
+    make_mechanism = _peer_factory(curve.mechanism, vectors, vocabulary, stages)
 
-    def with_peer(asked: Asked) -> Anonymizer:
-        return replace(base, settings=curve.at(asked), mechanism=draw(asked.value))
+    def make_peer(change: Change) -> Anonymizer:
+        settings, mechanism = curve.settings_at(change), make_mechanism(change.value)
+        return replace(base, settings=settings, mechanism=mechanism)
 
-    return with_peer
+    return make_peer
 
 
-def _peer(
+def _peer_factory(
     name: str, vectors: WordVectors, vocabulary: Vocabulary, stages: Stages
 ) -> Callable[[float], Any]:
-    """The peer's mechanism for a loss, or, of CusText, for the ε that it states."""
+    """Return a function from a loss, or from the ε that CusText states, to the mechanism."""
     words = len(vocabulary.outputs)
     if name == "k-rr":
         return lambda loss: randomised_response(words, loss=loss)
@@ -165,4 +167,4 @@ def _peer(
     if name == "santext":
         public = vocabulary.provenance == "public"
         return lambda loss: santext(rating, loss=loss, cache=public, stages=stages)
-    return lambda epsilon: CusText(rating, epsilon=epsilon, size=min(SUBSTITUTES, words))
+    return lambda epsilon: CusText(rating, epsilon=epsilon, size=min(CUSTEXT_SUBSTITUTES, words))

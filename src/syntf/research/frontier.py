@@ -1,59 +1,55 @@
-"""Utility against loss: each point of each curve drawn and judged, run by run."""
+"""Utility against loss: draw and score each point of each curve, run by run."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from statistics import fmean, stdev
 from typing import Any
 
 from joblib import Parallel, delayed
 
-from syntf import __version__
 from syntf.core.progress import Advance, Stages, silent
-from syntf.evaluation.experiment.experiment import MOST_DRAWS, pool_of_processes
-from syntf.evaluation.experiment.judge import Finding, Judge
-from syntf.evaluation.experiment.labelled import Labelled
-from syntf.evaluation.experiment.log import Log
+from syntf.evaluation.analysts import ANALYSTS
+from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
+from syntf.evaluation.experiment.experiment import passes, process_pool
+from syntf.evaluation.experiment.run_log import SCORES, RunLog, experiment_key
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy import bounds
-from syntf.research.curves import Asked, Curve, maker
+from syntf.research.curves import Change, Curve, anonymizer_factory
 from syntf.text.documents import Documents, repeat
 
-NAME = ("mechanism", "vocabulary", "varied", "asked")
-"""What tells the points of a log apart."""
-
-MODELS = ("nb", "svm", "nb-less")
-"""The analyst's, who knows that single words may be noise."""
+POINT_FIELDS = ("mechanism", "vocabulary", "varied", "asked")
+"""The values that distinguish the points in a log."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """The mean of the runs at one point of a curve: a line of ``frontier.csv``.
+    """The mean of the runs at one point of a curve: a row of ``frontier.csv``.
 
     Parameters
     ----------
     mechanism : {'default', 'accurate', 'paper', 'santext', 'k-rr', 'custext'}
     vocabulary : {'public', 'fitted'}
-        Where the outputs are from.
+        Where the outputs come from.
     varied : {'loss', 'epsilon', 'length'}
-        What changes along the curve; the other parameters are those of the settings.
+        The setting that changes along the curve.
     outputs : int
-        M.
+        Number of output words, M.
     k : int, optional
-        Neighbours, or the substitutes of a word.
+        Neighbours, or substitutes of a word.
     length : int
-        n, words drawn for a document.
+        Words drawn for a document, n.
     epsilon : float
         The parameter of the mechanism; for CusText the loss that it states.
     loss_per_word, loss_per_document : float
         Tight, over all pairs of documents; infinite for CusText.
-    model : {'nb', 'svm', 'nb-less'}
+    model : {'nb', 'svm', 'nb-discounted'}
     runs : int
     f1 : float
-        Weighted over the classes.
+        Average over the classes, weighted by their size.
     f1_std : float, optional
-        Sample standard deviation over the runs; one run has none.
+        Sample standard deviation over the runs; None for a single run.
 
     Examples
     --------
@@ -77,15 +73,17 @@ class Point:
     f1: float
     f1_std: float | None = None
 
+    @property
+    def curve(self) -> tuple[str, str]:
+        """The curve to which the point belongs."""
+        return self.mechanism, self.vocabulary
+
 
 @dataclass
 class Frontier:
-    """What stays the same in all runs: the corpus, its judge, the curves.
+    """Runs over all curves that share a corpus; fitting uses the training documents."""
 
-    What is fitted is fitted on the training half.
-    """
-
-    corpus: Labelled
+    corpus: LabelledCorpus
     curves: Sequence[Curve]
     runs: int = 10
     stages: Stages = silent
@@ -93,119 +91,111 @@ class Frontier:
 
     @property
     def key(self) -> str:
-        """A hash of all that runs must share to be put together; points and runs may be added."""
+        """A hash of everything that runs in one log must share; points and runs may be added."""
         fixed = {
             json.dumps([curve.mechanism, {**vars(curve.settings), "max_size": None}], default=str)
             for curve in self.curves
         }
-        parts = [__version__, self.corpus.digest, sorted(fixed)]
-        return sha256(json.dumps(parts).encode()).hexdigest()
+        return experiment_key(self.corpus.digest, sorted(fixed))
 
-    def run(self, log: Log) -> Iterator[None]:
-        """Do what the log does not have yet, and tell it of each run; yields after each point."""
-        judge = replace(Judge.of(self.corpus, [], None), models=MODELS)
-        total = self.runs * sum(len(curve.points) for curve in self.curves)
-        with (
-            self.stages("curves", total) as self._advance,
-            pool_of_processes() as pool,
-        ):
+    def run(self, log: RunLog) -> Iterator[None]:
+        """Do the runs that the log does not have; yields after each point."""
+        evaluator = replace(Evaluator.for_corpus(self.corpus), analysts=ANALYSTS)
+        total = self.runs * sum(len(curve.changes) for curve in self.curves)
+        with self.stages("curves", total) as self._advance, process_pool() as pool:
             for curve in self.curves:
-                yield from self._curve(log, pool, judge, curve)
+                yield from self._run_curve(log, pool, evaluator, curve)
 
-    def _curve(self, log: Log, pool: Parallel, judge: Judge, curve: Curve) -> Iterator[None]:
-        todo = {asked: self._todo(log, curve, asked) for asked in curve.points}
-        self._advance(sum(self.runs - len(missing) for missing in todo.values()))
+    def _run_curve(
+        self, log: RunLog, pool: Parallel, evaluator: Evaluator, curve: Curve
+    ) -> Iterator[None]:
+        missing = {change: self._missing_runs(log, curve, change) for change in curve.changes}
+        self._advance(sum(self.runs - len(runs) for runs in missing.values()))
         make, documents = None, None
-        for asked, missing in todo.items():
-            if not missing:
+        for change, runs in missing.items():
+            if not runs:
                 continue
-            make = make or maker(curve, self.corpus.seen, self.stages)
-            anonymizer = make(asked)
+            make = make or anonymizer_factory(curve, self.corpus.training_texts, self.stages)
+            anonymizer = make(change)
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
-            about = _about(curve, asked, anonymizer)
-            at_once = max(1, MOST_DRAWS // (len(documents) * anonymizer.settings.length))
-            for start in range(0, len(missing), at_once):
-                numbers = missing[start : start + at_once]
-                self._draw(log, pool, judge, about, numbers, anonymizer, documents)
+            about = _describe(curve, change, anonymizer)
+            for part in passes(runs, len(documents) * anonymizer.settings.length):
+                self._run_releases(log, pool, evaluator, about, part, anonymizer, documents)
             yield
 
-    def _draw(
+    def _run_releases(
         self,
-        log: Log,
+        log: RunLog,
         pool: Parallel,
-        judge: Judge,
+        evaluator: Evaluator,
         about: Mapping[str, Any],
-        numbers: Sequence[int],
+        runs: Sequence[int],
         anonymizer: Anonymizer,
         documents: Documents,
     ) -> None:
-        """These runs of a point: drawn together, judged apart, on all cores."""
+        """Draw several releases together and score each of them, on all cores."""
         size, outputs = len(documents), anonymizer.vocabulary.outputs
-        counts = anonymizer.draw(repeat(documents, len(numbers)), stages=self.stages)
+        counts = anonymizer.draw(repeat(documents, len(runs)), stages=self.stages)
         jobs = (
-            delayed(_judged)(number, judge, counts[i * size : (i + 1) * size], outputs)
-            for i, number in enumerate(numbers)
+            delayed(_score)(run, evaluator, counts[i * size : (i + 1) * size], outputs)
+            for i, run in enumerate(runs)
         )
-        for number, found in pool(jobs):
-            log.add({**about, "run": number}, found)
+        for run, scores in pool(jobs):
+            log.add({**about, "run": run}, scores)
             self._advance(1)
 
-    def _todo(self, log: Log, curve: Curve, asked: Asked) -> list[int]:
-        done = log.done(_name(curve, asked))
-        return [number for number in range(self.runs) if number not in done]
+    def _missing_runs(self, log: RunLog, curve: Curve, change: Change) -> list[int]:
+        finished = log.finished(_identify(curve, change))
+        return [run for run in range(self.runs) if run not in finished]
 
 
-def points(log: Log) -> list[Point]:
-    """The means of the runs in a log, in the order in which points were first reached."""
-    groups: dict[str, list[tuple[Mapping[str, Any], float]]] = {}
-    for run in log.runs():
-        for finding in run["findings"]:
-            same = [run[name] for name in NAME]
-            key = json.dumps([*same, finding["model"]])
-            groups.setdefault(key, []).append(({**run, **finding}, finding["quality"]["f1"]))
+def mean_points(log: RunLog) -> list[Point]:
+    """Return the means of the runs in a log, in the order in which points were first reached."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for run in log:
+        for score in run[SCORES]:
+            key = json.dumps([*(run[name] for name in POINT_FIELDS), score["model"]])
+            groups.setdefault(key, []).append({**run, **score})
     return [_mean(runs) for runs in groups.values()]
 
 
-def better(found: Iterable[Point]) -> list[Point]:
-    """Of the models at each point, the one with the higher score."""
+def best_models(points: Iterable[Point]) -> list[Point]:
+    """Return, of the models at each place of a curve, the one with the highest F1."""
     best: dict[tuple[Any, ...], Point] = {}
-    for point in found:
-        key = tuple(
-            getattr(point, name)
-            for name in ("mechanism", "vocabulary", "varied", "outputs", "k", "epsilon", "length")
-        )
+    for point in points:
+        key = (*point.curve, point.varied, point.outputs, point.k, point.epsilon, point.length)
         if key not in best or point.f1 > best[key].f1:
             best[key] = point
     return list(best.values())
 
 
-def _name(curve: Curve, asked: Asked) -> dict[str, Any]:
-    one = curve.at(asked)
-    asks = [one.max_size, curve.neighbours, one.loss, one.epsilon, one.length]
-    return dict(zip(NAME, (curve.mechanism, curve.vocabulary, asked.name, asks), strict=True))
+def _identify(curve: Curve, change: Change) -> dict[str, Any]:
+    one = curve.settings_at(change)
+    asked = [one.max_size, curve.neighbours, one.loss, one.epsilon, one.length]
+    values = (curve.mechanism, curve.vocabulary, change.name, asked)
+    return dict(zip(POINT_FIELDS, values, strict=True))
 
 
-def _about(curve: Curve, asked: Asked, anonymizer: Anonymizer) -> dict[str, Any]:
-    mechanism = anonymizer.mechanism
+def _describe(curve: Curve, change: Change, anonymizer: Anonymizer) -> dict[str, Any]:
     return {
-        **_name(curve, asked),
+        **_identify(curve, change),
         "outputs": len(anonymizer.vocabulary.outputs),
         "k": curve.neighbours,
         "length": anonymizer.settings.length,
-        "epsilon": mechanism.epsilon,
-        "loss_per_word": mechanism.loss,
+        "epsilon": anonymizer.mechanism.epsilon,
+        "loss_per_word": anonymizer.mechanism.loss,
     }
 
 
-def _judged(
-    number: int, judge: Judge, counts: Any, outputs: Sequence[str]
-) -> tuple[int, list[Finding]]:
-    return number, judge.counts(counts, outputs)
+def _score(
+    run: int, evaluator: Evaluator, counts: Any, outputs: Sequence[str]
+) -> tuple[int, list[TaskScore]]:
+    return run, evaluator.score_counts(counts, outputs)
 
 
-def _mean(runs: Sequence[tuple[Mapping[str, Any], float]]) -> Point:
-    first, scores = runs[0][0], [f1 for _, f1 in runs]
+def _mean(runs: Sequence[Mapping[str, Any]]) -> Point:
+    first, scores = runs[0], [run["f1"] for run in runs]
     same = ("mechanism", "vocabulary", "varied", "outputs", "k", "length", "epsilon")
     return Point(
         **{name: first[name] for name in (*same, "loss_per_word", "model")},

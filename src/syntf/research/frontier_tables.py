@@ -1,4 +1,4 @@
-"""The frontier in files: CSV for programs, Markdown for the page that shows it."""
+"""The frontier as files: CSV for programs and Markdown for the documentation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -6,17 +6,24 @@ from math import inf, isfinite
 from pathlib import Path
 
 from syntf.core.exact import shown
-from syntf.evaluation.experiment import csv_files
-from syntf.evaluation.experiment.paper import ABSOLUTE, LOSS, OPTIMUM, Cell, label
-from syntf.evaluation.experiment.results import Results, floor, strongest
-from syntf.evaluation.experiment.tables import markdown_table
-from syntf.research.frontier import Point, better
+from syntf.evaluation.experiment.csv_files import write_table
+from syntf.evaluation.experiment.names import display_name
+from syntf.evaluation.experiment.results import (
+    Parameters,
+    Results,
+    best_result,
+    strongest_attack,
+    topic_floor,
+)
+from syntf.research.frontier import Point, best_models
+from syntf.research.markdown import MISSING, markdown_page, markdown_table
+from syntf.research.paper import ABSOLUTE, LOSS, OPTIMUM
 
-TARGET = ABSOLUTE["syntf"][0]
+TARGET_F1 = ABSOLUTE["syntf"][0]
 """The analyst's F1 in the paper, which a point must reach to be compared with it."""
 
 PAPER_LOSSES = (LOSS, LOSS * (OPTIMUM.length or 0))
-NAMES = {
+CURVE_NAMES = {
     ("default", "public"): "SynTF, default",
     ("accurate", "public"): "SynTF, accurate",
     ("accurate", "fitted"): "the same, outputs fitted",
@@ -25,12 +32,12 @@ NAMES = {
     ("k-rr", "public"): "randomised response",
     ("custext", "public"): "CusText",
 }
-"""Curves, in the order of display."""
+"""The curves in the order of display."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attack:
-    """The strongest attack in a scenario: a line of ``attacks.csv``.
+class StrongestAttack:
+    """The strongest attack in a scenario: a row of ``attacks.csv``.
 
     Parameters
     ----------
@@ -41,17 +48,17 @@ class Attack:
     f1 : float
     f1_std : float, optional
     writeprints : float, optional
-        F1 of the paper's attacker, by the better of its two models.
+        F1 of the paper's attacker with the better of its two models.
     floor : float, optional
-        F1 of whoever knows the true topic of each text and nothing else.
+        The topic floor: F1 of an attacker who knows the true topic of each text and no text.
     excess : float, optional
-        What the strongest attack gains over that.
+        What the strongest attack gains over the topic floor.
 
     Examples
     --------
-    >>> from syntf.research.frontier_tables import Attack
+    >>> from syntf.research.frontier_tables import StrongestAttack
     >>> who = dict(data="default", scenario="top5-any", attacker="words", model="svm", runs=1)
-    >>> Attack(**who, f1=0.75, floor=0.5).excess
+    >>> StrongestAttack(**who, f1=0.75, floor=0.5).excess
     0.25
     """
 
@@ -70,150 +77,158 @@ class Attack:
         return None if self.floor is None else self.f1 - self.floor
 
 
-def attacks(measured: Mapping[str, tuple[Results, Cell]]) -> list[Attack]:
-    """The strongest attack on the original texts and on each release, scenario by scenario."""
-    stages = [("original", "original", *next(iter(measured.values())))]  # the same for all
-    stages += [(name, "syntf", results, cell) for name, (results, cell) in measured.items()]
-    found = (
-        _attack(results, cell, data, method, scenario)
-        for data, method, results, cell in stages
+def strongest_attacks(
+    measured: Mapping[str, tuple[Results, Parameters]],
+) -> list[StrongestAttack]:
+    """Return the strongest attack on the original texts and on each release, by scenario."""
+    first = next(iter(measured.values()))  # attacks on the original texts are the same in all
+    stages = [("original", "original", *first)]
+    stages += [(name, "syntf", *evaluated) for name, evaluated in measured.items()]
+    attacks = (
+        _strongest_attack(results, parameters, data, method, scenario)
+        for data, method, results, parameters in stages
         for scenario in results.scenarios
     )
-    return [one for one in found if one is not None]
+    return [attack for attack in attacks if attack is not None]
 
 
-def _attack(results: Results, cell: Cell, data: str, method: str, scenario: str) -> Attack | None:
-    top, least = strongest(results, cell, scenario, method=method), floor(results, scenario)
-    if top is None:
+def _strongest_attack(
+    results: Results, parameters: Parameters, data: str, method: str, scenario: str
+) -> StrongestAttack | None:
+    strongest = strongest_attack(results, parameters, scenario, method=method)
+    floor = topic_floor(results, scenario)
+    if strongest is None:
         return None
-    theirs = [results.attack(method, model, scenario, cell) for model in results.models]
-    return Attack(
+    writeprints = best_result(
+        results.attack(method, model, scenario, parameters) for model in results.models
+    )
+    same = ("attacker", "model", "runs", "f1", "f1_std")
+    return StrongestAttack(
         data=data,
         scenario=scenario,
-        **{name: getattr(top, name) for name in ("attacker", "model", "runs", "f1", "f1_std")},
-        writeprints=max((one.f1 for one in theirs if one), default=None),
-        floor=least.f1 if least else None,
+        **{name: getattr(strongest, name) for name in same},
+        writeprints=writeprints.f1 if writeprints else None,
+        floor=floor.f1 if floor else None,
     )
 
 
-def write_points(path: Path, found: Iterable[Point]) -> None:
-    """``frontier.csv``: its columns are the fields of a point."""
-    csv_files.write(path, [one.name for one in fields(Point)], map(astuple, found))
+def write_points(path: Path, points: Iterable[Point]) -> None:
+    """Write ``frontier.csv``, whose columns are the fields of a point."""
+    write_table(path, [field.name for field in fields(Point)], map(astuple, points))
 
 
-def write_attacks(path: Path, found: Iterable[Attack]) -> None:
-    """``attacks.csv``: the fields of an attack, and its excess over the floor."""
-    head = [*(one.name for one in fields(Attack)), "excess"]
-    csv_files.write(path, head, ((*astuple(one), one.excess) for one in found))
+def write_attacks(path: Path, attacks: Iterable[StrongestAttack]) -> None:
+    """Write ``attacks.csv``: the fields of an attack, and its excess over the topic floor."""
+    header = [*(field.name for field in fields(StrongestAttack)), "excess"]
+    write_table(path, header, ((*astuple(attack), attack.excess) for attack in attacks))
 
 
-def markdown(found: Sequence[Point], attacked: Sequence[Attack]) -> str:
-    """All tables of the page, in its order."""
-    by_loss = [one for one in found if one.varied != "length"]
-    by_length = [one for one in found if one.varied == "length"]
-    head, *lines = least_losses(found)
-    parts = [
-        f"## The least loss for an F1 of {TARGET:.2f}",
-        markdown_table(head, lines),
-        "## Along the loss",
-        scores(by_loss),
-        "## Along the length",
-        scores(by_length),
-        "## Attacks",
-        attack_table(attacked),
-    ]
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+def frontier_page(points: Sequence[Point], attacks: Sequence[StrongestAttack]) -> str:
+    """Return all tables of the documentation page in Markdown."""
+    header, *rows = smallest_losses(points)
+    return markdown_page(
+        [
+            f"## The smallest loss for an F1 of {TARGET_F1:.2f}",
+            markdown_table(header, rows),
+            "## Along the loss",
+            points_table([point for point in points if point.varied != "length"]),
+            "## Along the length",
+            points_table([point for point in points if point.varied == "length"]),
+            "## Attacks",
+            attacks_table(attacks),
+        ]
+    )
 
 
-def least_losses(found: Iterable[Point]) -> list[list[str]]:
-    """For each curve, the smallest losses measured at which the better model reaches the paper."""
-    best = better(found)
-    lines = [
+def smallest_losses(points: Iterable[Point]) -> list[list[str]]:
+    """Return, for each curve, the smallest measured losses that reach the F1 of the paper.
+
+    The first row is the header.
+    """
+    best = best_models(points)
+    rows = [
         ["mechanism", "loss per word", "loss per document", "best F1"],
-        ["the paper, as published", *map(_loss, PAPER_LOSSES), _f1(TARGET)],
+        ["the paper, as published", *map(_loss, PAPER_LOSSES), _f1(TARGET_F1)],
     ]
-    for key, name in NAMES.items():
-        curve = [one for one in best if (one.mechanism, one.vocabulary) == key]
-        if curve:
-            enough = [one for one in curve if one.f1 >= TARGET]
-            word = min((one.loss_per_word for one in enough), default=None)
-            document = min((one.loss_per_document for one in enough), default=None)
-            top = max(one.f1 for one in curve)
-            lines.append([name, _reached(word), _reached(document), _f1(top)])
-    return lines
+    for curve, name in CURVE_NAMES.items():
+        on_curve = [point for point in best if point.curve == curve]
+        if on_curve:
+            reached = [point for point in on_curve if point.f1 >= TARGET_F1]
+            losses = [
+                min((getattr(point, unit) for point in reached), default=None)
+                for unit in ("loss_per_word", "loss_per_document")
+            ]
+            cells = ["not reached" if loss is None else _loss(loss) for loss in losses]
+            rows.append([name, *cells, _f1(max(point.f1 for point in on_curve))])
+    return rows
 
 
-def scores(found: Sequence[Point]) -> str:
-    """Every point, with the models side by side."""
-    models = sorted({one.model for one in found})
-    lines = []
-    for key, name in NAMES.items():
-        rows: dict[tuple[float, ...], dict[str, Point]] = {}
-        for one in found:
-            if (one.mechanism, one.vocabulary) == key:
+def points_table(points: Sequence[Point]) -> str:
+    """Return a table of all points, with the models side by side."""
+    models = sorted({point.model for point in points})
+    rows = []
+    for curve, name in CURVE_NAMES.items():
+        places: dict[tuple[float, ...], dict[str, Point]] = {}
+        for one in points:
+            if one.curve == curve:
                 place = (one.loss_per_word, one.epsilon, one.length, one.outputs, one.k or 0)
-                rows.setdefault(place, {})[one.model] = one
-        for _, by_model in sorted(rows.items()):
+                places.setdefault(place, {})[one.model] = one
+        for _, by_model in sorted(places.items()):
             one = next(iter(by_model.values()))
             stated = "" if isfinite(one.loss_per_word) else f" (states {one.epsilon:g})"
-            lines.append(
+            rows.append(
                 [
                     name,
                     f"{one.outputs:,}",
-                    "–" if one.k is None else str(one.k),
+                    MISSING if one.k is None else str(one.k),
                     str(one.length),
                     _loss(one.loss_per_word) + stated,
                     _loss(one.loss_per_document),
-                    *(_scored(by_model.get(model)) for model in models),
+                    *(_f1_with_deviation(by_model.get(model)) for model in models),
                 ]
             )
-    head = ["mechanism", "M", "k", "n", "loss per word", "loss per document"]
-    return markdown_table([*head, *map(label, models)], lines)
+    header = ["mechanism", "M", "k", "n", "loss per word", "loss per document"]
+    return markdown_table([*header, *map(display_name, models)], rows)
 
 
-def attack_table(found: Sequence[Attack]) -> str:
-    """A line for each kind of data and scenario."""
-    data = {
+def attacks_table(attacks: Sequence[StrongestAttack]) -> str:
+    """Return a table with a row for each kind of data and each scenario."""
+    data_names = {
         "original": "original text",
-        "paper": NAMES["paper", "fitted"],
-        "accurate": NAMES["accurate", "public"],
-        "default": NAMES["default", "public"],
+        "paper": CURVE_NAMES["paper", "fitted"],
+        "accurate": CURVE_NAMES["accurate", "public"],
+        "default": CURVE_NAMES["default", "public"],
     }
-    lines = []
-    for name, shown_name in data.items():
-        for one in found:
-            if one.data == name:
-                lines.append(
-                    [
-                        shown_name,
-                        label(one.scenario),
-                        f"{label(one.attacker)}, {label(one.model)}",
-                        _scored(one),
-                        _f1(one.floor),
-                        _signed(one.excess),
-                        _f1(one.writeprints),
-                    ]
-                )
-    head = ["data", "scenario", "strongest attacker", "F1", "topic alone", "excess", "WritePrints"]
-    return markdown_table(head, lines)
+    rows = [
+        [
+            name,
+            display_name(attack.scenario),
+            f"{display_name(attack.attacker)}, {display_name(attack.model)}",
+            _f1_with_deviation(attack),
+            _f1(attack.floor),
+            _signed(attack.excess),
+            _f1(attack.writeprints),
+        ]
+        for data, name in data_names.items()
+        for attack in attacks
+        if attack.data == data
+    ]
+    header = ["data", "scenario", "strongest attacker", "F1", "topic alone", "excess"]
+    return markdown_table([*header, "WritePrints"], rows)
 
 
-def _scored(one: Point | Attack | None) -> str:
+def _f1_with_deviation(one: Point | StrongestAttack | None) -> str:
     if one is None:
-        return "–"
+        return MISSING
     return _f1(one.f1) + ("" if one.f1_std is None else f" ± {_f1(one.f1_std)}")
 
 
 def _f1(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+    return MISSING if value is None else f"{value:.3f}".removeprefix("0")
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.3f}".replace("-", "−").replace("0.", ".", 1)
-
-
-def _reached(value: float | None) -> str:
-    return "not reached" if value is None else _loss(value)
+    return MISSING if value is None else f"{value:+.3f}".replace("-", "−").replace("0.", ".", 1)
 
 
 def _loss(value: float) -> str:

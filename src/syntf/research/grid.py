@@ -1,51 +1,62 @@
-"""Parts of the grid of parameters that the paper tried (its Table 2)."""
+"""Parts of the paper's parameter grid (its Table 2)."""
 
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment.paper import GRID, OPTIMUM, Cell
+from syntf.evaluation.experiment.results import Parameters
+from syntf.research.paper import GRID, OPTIMUM
 
 
-def cells(**values: Sequence[Any]) -> list[Cell]:
-    """All combinations of these values; what is not named stays at the optimum."""
-    chosen = {name: values.get(name, (default,)) for name, default in OPTIMUM._asdict().items()}
-    return [Cell(*combined) for combined in product(*chosen.values())]
+def combinations(**values: Sequence[Any]) -> list[Parameters]:
+    """Return all combinations of these values; parameters without values stay at the optimum."""
+    axes = {name: values.get(name, (value,)) for name, value in OPTIMUM._asdict().items()}
+    return [Parameters(*combined) for combined in product(*axes.values())]
 
 
-def curves() -> list[Cell]:
-    """What the paper's figures show: each ε and each s, all else at the optimum."""
-    found = [OPTIMUM, *cells(epsilon=GRID["epsilon"]), *cells(spelling=GRID["spelling"])]
-    return list(dict.fromkeys(found))
+QUICK = [*combinations(epsilon=(35.0, 40.0, 47.5, 55.0)), *combinations(spelling=(0.0,))]
+"""Few parameters that still show the shape of the figures."""
 
 
-def parse(options: Sequence[str]) -> list[Cell]:
-    """Cells from ``full``, or from ``NAME=VALUE,…`` for each parameter that is to vary.
+def figure_parameters() -> list[Parameters]:
+    """Return the parameters of the paper's figures: each ε and each s, the rest at the optimum."""
+    varied = (combinations(**{name: GRID[name]}) for name in ("epsilon", "spelling"))
+    return list(dict.fromkeys([OPTIMUM, *(one for part in varied for one in part)]))
 
-    >>> len(parse(["full"])), len(parse(["epsilon=all", "spelling=0,0.3"]))
+
+def parse_grid(options: Sequence[str]) -> list[Parameters]:
+    """Parse values of `--grid`: ``full``, or ``NAME=VALUE,…`` for each parameter to vary.
+
+    >>> len(parse_grid(["full"])), len(parse_grid(["epsilon=all", "spelling=0,0.3"]))
     (810, 18)
     """
     if "full" in options:
-        return cells(**GRID)
-    return cells(**dict(_values(option) for option in options)) if options else []
+        return combinations(**GRID)
+    return combinations(**dict(_parse_option(option) for option in options)) if options else []
 
 
-def _values(option: str) -> tuple[str, tuple[Any, ...]]:
-    name, _, listed = option.partition("=")
-    if name not in GRID or not listed:
+def _parse_option(option: str) -> tuple[str, tuple[Any, ...]]:
+    name, _, values = option.partition("=")
+    if name not in GRID or not values:
         raise SyntfError(
-            f"--grid is full, or NAME=VALUE,… with one of {', '.join(GRID)}, not {option!r}"
+            f"--grid {option!r} is unknown: use full, or NAME=VALUE,… with one of {', '.join(GRID)}"
         )
-    if listed == "all":
+    if values == "all":
         return name, GRID[name]
     try:
-        return name, tuple(_value(name, text.strip()) for text in listed.split(","))
+        return name, tuple(_parse_value(name, text.strip()) for text in values.split(","))
     except ValueError:
-        raise SyntfError(f"--grid {name} takes {_kinds(name)}, not {listed!r}") from None
+        choices = ", ".join(str(value).lower() for value in GRID[name])
+        wanted = (
+            f"values of {choices}"
+            if name in ("morphology", "synsets")
+            else "numbers separated by commas, or all"
+        )
+        raise SyntfError(f"--grid {name} takes {wanted}, not {values!r}") from None
 
 
-def _value(name: str, text: str) -> Any:
+def _parse_value(name: str, text: str) -> Any:
     if name in ("epsilon", "spelling"):
         return float(text)
     if name == "length":
@@ -54,9 +65,3 @@ def _value(name: str, text: str) -> Any:
     if text.lower() not in known:
         raise ValueError
     return known[text.lower()]
-
-
-def _kinds(name: str) -> str:
-    if name in ("morphology", "synsets"):
-        return "values of " + ", ".join(str(value).lower() for value in GRID[name])
-    return "numbers, with commas between them, or all"

@@ -1,9 +1,9 @@
-"""Mechanisms of other systems over the same words, each with the loss that it really has.
+"""Mechanisms of other systems over the same words, each with its loss over all pairs of inputs.
 
-Their papers promise less than a loss over all inputs: SanText a loss that grows with the distance
-of two words, CusText one between words that share their substitutes. Here every pair of
-documents is adjacent, as in ours, so all losses mean the same. What is put in the place of our
-mechanism is theirs; reading, weighing and drawing of words stay as they are.
+The papers of these systems promise less: SanText's loss grows with the distance of two words, and
+CusText's loss compares only words that share their substitutes. Here every pair of documents is
+adjacent, as for our mechanism, so all losses mean the same. Only the mechanism is replaced; words
+are read, weighted and drawn as before.
 """
 
 import hashlib
@@ -24,21 +24,23 @@ from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import ArrayRating, Rating
 from syntf.mechanism.reference import Levels
 
-FARTHEST = 2.0
-"""The largest distance that two vectors of length 1 can have."""
+MAX_DISTANCE = 2.0
+"""The largest distance between two vectors of length 1."""
 
-STEP = 512  # rows of levels held at once
+BLOCK_ROWS = 512  # rows of levels held at once
 
 
 class DistanceRating:
-    """1 − d/2, where d is the Euclidean distance of the two words' vectors, stretched to length 1.
+    """Rates two words by 1 − d/2, where d is the distance of their vectors, scaled to length 1.
 
-    With it and ε, the Exponential mechanism weighs exp(−ε·d/4): SanText's exp(−ε'·d/2) for
-    ε' = ε/2. Each step is exact or correctly rounded, so the levels are the same everywhere.
+    With this rating, the exponential mechanism uses weights exp(−ε·d/4), those of SanText,
+    exp(−ε'·d/2), for ε' = ε/2. Each step is exact or correctly rounded, so the levels are the same
+    on every machine.
 
     Parameters
     ----------
-    vectors_in, vectors_out : int8 arrays, one row a word, none of them zero.
+    vectors_in, vectors_out : int8 arrays
+        One row per word; no row may be zero.
 
     Examples
     --------
@@ -60,51 +62,54 @@ class DistanceRating:
     def levels(self, rows: NDArray[np.intp]) -> Levels:
         products = (self._in[rows].astype(np.float32) @ self._out).astype(np.float64)
         cosines = products / np.sqrt(self._squares_in[rows, None] * self._squares_out)
-        distances = np.sqrt(np.clip(2 - 2 * cosines, 0, FARTHEST**2))
-        levels: Levels = np.rint(GRID * (1 - distances / FARTHEST)).astype(np.uint16)
+        distances = np.sqrt(np.clip(2 - 2 * cosines, 0, MAX_DISTANCE**2))
+        levels: Levels = np.rint(GRID * (1 - distances / MAX_DISTANCE)).astype(np.uint16)
         return levels
 
 
 def santext(
     rating: Rating, *, loss: float, cache: bool = True, stages: Stages = silent
 ) -> Mechanism:
-    """SanText at a wanted tight loss, by a :class:`DistanceRating`: all words are outputs of all.
+    """Build SanText with a wanted tight loss; every word can become every output.
 
-    The document without a known word is one more input, for which all outputs are alike.
-    `cache` is that of :func:`syntf.mechanism.build.build`.
+    The document without a known word is one more input, for which all outputs are equally likely.
+    `rating` is a :class:`DistanceRating`; `cache` is passed to :func:`syntf.mechanism.build.build`.
     """
     return build(rating, epsilon=loss, loss=loss, cache=cache, stages=stages)
 
 
 def randomised_response(words: int, *, loss: float) -> Mechanism:
-    """k-ary randomised response: the word itself, or any word, all alike.
+    """Build k-ary randomised response: a word stays, or becomes any other with equal probability.
 
-    It is the neighbourhood mechanism whose only neighbour of a word is that word, so it returns
-    it with e^ℓ / (e^ℓ + M − 1); but it can say nothing of a word that is no output.
+    This is the neighbourhood mechanism in which a word is its own only neighbour, so a word stays
+    with probability e^ℓ / (e^ℓ + M − 1). It cannot read words that are not outputs.
     """
     return NeighbourhoodMechanism(np.arange(words)[:, None], outputs=words, epsilon=2 * loss)
 
 
 class CusText:
-    """CusText: a word becomes one of the `size` words nearest to it, and never any other.
+    """CusText: a word becomes one of the `size` words nearest to it, and never another word.
 
-    Among these it draws with exp(ε/2 · u), where u falls from 1 for the nearest to 0 for the
-    farthest, in proportion to the rating. Its ε compares words that have the same substitutes.
-    Of any two words that do not, some output proves that it was not the one: the loss is infinite.
-
-    It is no :class:`~syntf.mechanism.base.Mechanism`, which has a finite loss, but can be
-    drawn from.
+    Weights among these are exp(ε/2 · u), where u falls from 1 for the nearest to 0 for the
+    farthest, in proportion to the rating. CusText's ε compares words with the same substitutes. Of
+    two words with different substitutes, some output excludes one for certain, so the loss over
+    all pairs is infinite. A :class:`~syntf.mechanism.base.Mechanism` has a finite loss, so
+    this class is not one, but it can be drawn from like one.
 
     Parameters
     ----------
-    rating : says which outputs are near. One more input, the last, is the document without a
-        known word; its substitutes are the first outputs, all alike.
-    epsilon : the ε that CusText states.
-    size : substitutes of each word, at most all outputs.
+    rating : Rating
+        Decides which outputs are near. The document without a known word becomes one more input,
+        the last; its substitutes are the first outputs, all equally likely.
+    epsilon : float
+        The ε that CusText states.
+    size : int
+        Substitutes of each word, at most the number of outputs.
 
     Attributes
     ----------
-    loss : the tight loss over all pairs of inputs; finite only if all have the same substitutes.
+    loss : float
+        The tight loss over all pairs of inputs; finite only if all have the same substitutes.
 
     Examples
     --------
@@ -121,19 +126,19 @@ class CusText:
         levels = np.concatenate(
             [
                 np.take_along_axis(rating.levels(rows), near[rows], axis=1)
-                for rows in np.split(np.arange(inputs), range(STEP, inputs, STEP))
+                for rows in np.split(np.arange(inputs), range(BLOCK_ROWS, inputs, BLOCK_ROWS))
             ]
         ).astype(np.float64)
         low, high = levels[:, -1:], levels[:, :1]  # the nearest come first
-        near_enough = (levels - low) / np.maximum(high - low, 1)
+        shares = (levels - low) / np.maximum(high - low, 1)
         self.shape = inputs + 1, outputs
         self.epsilon = epsilon
         self._near = np.vstack([near, np.arange(size)])
-        self._places = build(ArrayRating(near_enough), epsilon=epsilon, cache=False)
+        self._places = build(ArrayRating(shares), epsilon=epsilon, cache=False)
         self.loss = self._loss()
 
     def weights(self, row: int) -> NDArray[np.int64]:
-        """The integer weights of one input, most of them 0."""
+        """Return the integer weights of one input, most of which are 0."""
         weights = np.zeros(self.shape[1], dtype=np.int64)
         weights[self._near[row]] = self._places.weights(row)
         return weights
@@ -145,7 +150,7 @@ class CusText:
         source: entropy.Source = entropy.system,
         progress: Progress | None = None,
     ) -> NDArray[np.intp]:
-        """One output index for each input index."""
+        """Draw one output index for each input index."""
         inputs: NDArray[Any] = np.asarray(rows)
         places = self._places.sample(inputs, source=source, progress=progress)
         outputs: NDArray[np.intp] = self._near[inputs, places].astype(np.intp)
@@ -159,6 +164,6 @@ class CusText:
 
 
 def _squares(vectors: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Squared lengths; products of two are exact up to 700 dimensions and beyond."""
+    """Return squared lengths; products of two are exact for 700 dimensions and more."""
     squares: NDArray[np.float64] = (vectors.astype(np.int64) ** 2).sum(axis=1).astype(np.float64)
     return squares

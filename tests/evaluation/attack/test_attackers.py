@@ -1,12 +1,12 @@
-"""Attackers beyond the paper's: what each can see, and what it cannot."""
+"""Attackers: what each can see and what it cannot see."""
 
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
+from syntf.evaluation.analysts import predict_all_labels
 from syntf.evaluation.attack import attackers
-from syntf.evaluation.attack.classifiers import guesses
 
 AUTHORS = np.array(["ann", "bob"] * 10)
 NEW = np.array(["ann", "bob"] * 4)
@@ -19,44 +19,46 @@ def texts(ann, bob, times):
 @pytest.mark.parametrize(
     ("attack", "ann", "bob", "succeeds"),
     [
-        (attackers.words, "cat dog bird", "car bus road", True),
-        (attackers.words, "cat, dog!! bird", "cat dog bird", False),
-        (attackers.characters, "cat, dog!! bird", "cat dog bird", True),
-        (attackers.characters, "cat dog", "cat dog", False),
-        (attackers.topics, "x", "y", True),
-        (attackers.topics, "x", "x", False),
-        (attackers.topics, "x y", "y x", True),  # a label is one thing, whatever is in it
+        (attackers.word_attacker, "cat dog bird", "car bus road", True),
+        (attackers.word_attacker, "cat, dog!! bird", "cat dog bird", False),
+        (attackers.character_attacker, "cat, dog!! bird", "cat dog bird", True),
+        (attackers.character_attacker, "cat dog", "cat dog", False),
+        (attackers.label_attacker, "x", "y", True),
+        (attackers.label_attacker, "x", "x", False),
+        (attackers.label_attacker, "x y", "y x", True),  # a label is one thing, whatever is in it
     ],
 )
-def test_each_attacker_sees_what_it_is_meant_to(attack, ann, bob, succeeds):
+def test_each_attacker_sees_only_its_own_features(attack, ann, bob, succeeds):
     found = attack(texts(ann, bob, 10), AUTHORS, texts(ann, bob, 4))
     for guessed in found.values():
         assert (guessed == NEW).all() == succeeds
 
 
-def test_words_are_tfidf_and_two_classifiers():
+def test_word_attacker_uses_tfidf_and_a_linear_svm():
     rng = np.random.default_rng(3)
     many = [" ".join(rng.choice("cat dog bird car bus road".split(), 6)) for _ in range(28)]
     vectors = TfidfVectorizer()
     model = LinearSVC(C=1).fit(vectors.fit_transform(many[:20]), AUTHORS)
     expected = model.predict(vectors.transform(many[20:]))
-    assert attackers.words(many[:20], AUTHORS, many[20:])["svm"].tolist() == expected.tolist()
+    assert (
+        attackers.word_attacker(many[:20], AUTHORS, many[20:])["svm"].tolist() == expected.tolist()
+    )
 
 
-def test_embeddings_see_meaning_not_spelling(embedded):
+def test_embedding_attacker_sees_meaning_not_spelling(embedded):
     seen = texts("cat dog horse", "car bus train", 10)
     new = texts("kitten puppy pony", "truck tram lorry", 4)
-    attack = attackers.embeddings(embedded, [*seen, *new])
+    attack = attackers.embedding_attacker(embedded, [*seen, *new])
     assert (attack(seen, AUTHORS, new)["logistic"] == NEW).all()
 
 
-def test_embeddings_of_a_text_without_known_words_are_nothing(embedded):
-    attack = attackers.embeddings(embedded, ["cat", "", "qqqqzz"])
+def test_embedding_of_a_text_without_known_words_is_zero(embedded):
+    attack = attackers.embedding_attacker(embedded, ["cat", "", "qqqqzz"])
     found = attack(["cat", ""], np.array(["ann", "bob"]), ["qqqqzz"])
     assert found["logistic"].tolist() == ["bob"]
 
 
-def test_writeprints_tags_each_text_once():
+def test_writeprints_attacker_tags_each_text_once():
     tagged = []
 
     def tagger(text):
@@ -64,31 +66,31 @@ def test_writeprints_tags_each_text_once():
         return ["NN"] * len(text.split())
 
     seen, new = texts("a cat!", "cats, 12", 10), texts("a dog!", "dogs, 17", 4)
-    attack = attackers.writeprints(tagger, list(dict.fromkeys([*seen, *new])))
+    attack = attackers.writeprints_attacker(tagger, list(dict.fromkeys([*seen, *new])))
     for _ in range(2):
         assert (attack(seen, AUTHORS, new)["nb"] == NEW).all()
     assert sorted(tagged) == sorted({*seen, *new})
 
 
-def test_guesses_are_never_by_a_model_that_saw_the_document():
+def test_predicted_labels_come_from_models_that_did_not_see_the_document():
     """Every document has a word of its own that gives its label away to who has seen it."""
     from scipy.sparse import csr_matrix
 
     labels = np.array(["x", "y"] * 20)
     own = np.eye(40) * 50
-    found = guesses(csr_matrix(own), labels, np.arange(40) < 30)
+    found = predict_all_labels(csr_matrix(own), labels, np.arange(40) < 30)
     assert (found[:30] == labels[:30]).mean() < 0.8
     shared = own + np.array([[5, 0], [0, 5]] * 20) @ np.eye(2, 40)
-    found = guesses(csr_matrix(shared), labels, np.arange(40) < 30)
+    found = predict_all_labels(csr_matrix(shared), labels, np.arange(40) < 30)
     assert (found == labels).all()
 
 
-def test_guesses_fill_in_labels_that_are_missing():
+def test_missing_labels_are_predicted_too():
     from scipy.sparse import csr_matrix
 
     labels = np.array(["x", "y"] * 10)
     counts = csr_matrix(np.array([[3, 0], [0, 3]] * 10))
     known = labels.copy()
     known[:2] = ""
-    found = guesses(counts, known, np.arange(20) < 16)
+    found = predict_all_labels(counts, known, np.arange(20) < 16)
     assert found.tolist() == labels.tolist()

@@ -1,4 +1,4 @@
-"""Linking releases with texts and with each other: exact curves, known cases, both extremes."""
+"""Linkage attacks: exact scores, cases computed by hand, no privacy and no information."""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.metrics import roc_auc_score
-from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.metrics.pairwise import cosine_similarity as cosine
 
 from syntf.core.entropy import Seeded
 from syntf.evaluation.attack import linkage
-from syntf.evaluation.attack.linkage import curve
-from syntf.evaluation.experiment.labelled import Labelled
+from syntf.evaluation.attack.linkage import score_separation
+from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
@@ -42,20 +42,20 @@ def brute_rate(same, other, allowed):
 
 
 @given(st.lists(SCORES, min_size=1, max_size=30), st.lists(SCORES, min_size=1, max_size=30))
-def test_the_area_counts_ties_half(same, other):
-    found = curve(np.array(same, dtype=float), np.array(other, dtype=float))
+def test_area_counts_ties_half(same, other):
+    found = score_separation(np.array(same, dtype=float), np.array(other, dtype=float))
     assert found.auc == float(brute_area(same, other))
-    assert (found.pairs_same, found.pairs_other) == (len(same), len(other))
+    assert (found.linked_pairs, found.other_pairs) == (len(same), len(other))
 
 
 @pytest.mark.parametrize("size", [100, 199, 200, 999, 1000, 1001, 2500])
 @pytest.mark.parametrize("values", [5, 60, 10**6])
-def test_rates_are_those_of_the_best_threshold(size, values):
+def test_rates_equal_those_of_the_best_threshold(size, values):
     rng = np.random.default_rng(size + values)
     other = rng.integers(0, values, size).tolist()
     same = rng.choice(sorted(other)[-40:], 50) + rng.choice([-0.5, 0, 0.5], 50)  # in the top
     same = same.tolist()
-    found = curve(np.array(same), np.array(other))
+    found = score_separation(np.array(same), np.array(other))
     assert found.tpr_at_1pct == float(brute_rate(same, other, Fraction(1, 100)))
     if size >= 1000:
         assert found.tpr_at_01pct == float(brute_rate(same, other, Fraction(1, 1000)))
@@ -63,16 +63,16 @@ def test_rates_are_those_of_the_best_threshold(size, values):
     assert found.auc == pytest.approx(roc_auc_score(truth, same + other), abs=1e-12)
 
 
-def test_a_rate_that_needs_more_pairs_is_not_given():
+def test_rate_is_none_if_there_are_too_few_pairs():
     some, given_rates = np.arange(1.0, 3.0), []
     for size in (99, 100, 999, 1000):
-        found = curve(some, np.zeros(size))
+        found = score_separation(some, np.zeros(size))
         given_rates.append((found.tpr_at_1pct, found.tpr_at_01pct))
     assert given_rates == [(None, None), (1, None), (1, None), (1, 1)]
 
 
-def test_scores_without_bound_are_compared_like_others():
-    found = curve(np.array([np.inf, -np.inf]), np.full(100, -np.inf))
+def test_infinite_scores_can_be_compared():
+    found = score_separation(np.array([np.inf, -np.inf]), np.full(100, -np.inf))
     assert (found.auc, found.tpr_at_1pct) == (0.75, 0.5)
 
 
@@ -84,23 +84,23 @@ MECHANISMS = [
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda mechanism: mechanism.scheme)
 @given(counts=st.lists(st.lists(st.integers(0, 3), min_size=6, max_size=6), min_size=1))
-def test_expected_outputs_are_theta_through_the_rows(mechanism, counts):
+def test_output_probabilities_are_shares_times_rows(mechanism, counts):
     theta = np.array(counts) / np.maximum(1, np.sum(counts, axis=1, keepdims=True))
     table = np.array([mechanism.weights(row) / mechanism.total for row in range(6)])
     steps = []
-    found = linkage.expected(csr_matrix(theta), mechanism, steps.append)
+    found = linkage.output_probabilities(csr_matrix(theta), mechanism, steps.append)
     np.testing.assert_allclose(found, theta @ table, rtol=1e-6)
     assert sum(steps) == np.any(theta > 0, axis=0).sum()
 
 
-def test_theta_is_that_of_weighted_counts():
+def test_term_shares_use_weighted_counts():
     counts = csr_matrix([[1, 3], [0, 2]])
-    assert linkage.composition(counts, None).toarray().tolist() == [[0.25, 0.75], [0, 1]]
-    weighted = linkage.composition(counts, np.array([9.0, 1.0])).toarray()
+    assert linkage.term_shares(counts, None).toarray().tolist() == [[0.25, 0.75], [0, 1]]
+    weighted = linkage.term_shares(counts, np.array([9.0, 1.0])).toarray()
     assert weighted.tolist() == [[0.75, 0.25], [0, 1]]
 
 
-def test_odds_worked_out_by_hand():
+def test_log_odds_computed_by_hand():
     """Two outputs. A text that gives the first with 3/4 makes it 27/64 · 1/4 likely that the
     first is drawn three times and the second once, in a given order; and so on."""
     released = csr_matrix([[3, 1], [0, 4]])
@@ -116,34 +116,34 @@ def test_odds_worked_out_by_hand():
     np.testing.assert_allclose(found, [[log(x) for x in row] for row in wanted], rtol=1e-5)
 
 
-def test_membership_compares_with_a_corpus_that_lacks_the_document():
+def test_membership_compares_with_a_corpus_without_the_document():
     odds = np.array([[5.0, 1.0, 0.0], [2.0, 1.0, 0.0], [3.0, 3.0, 4.0]])
-    found = linkage.membership(odds)
+    found = linkage.score_membership(odds)
     assert found.auc == float(brute_area([5, 2, 4], [1, 2, 3]))
     assert odds[0, 0] == 5  # left as it was
 
 
-def test_likeness_is_the_cosine_of_weighed_counts():
+def test_cosine_similarity_uses_weighted_counts():
     rng = np.random.default_rng(5)
     first, second = rng.poisson(0.7, (5, 9)), rng.poisson(0.7, (7, 9))
     idf = np.log((1 + 7) / (1 + (second > 0).sum(axis=0))) + 1
-    wanted = cosine_similarity(np.log1p(first) * idf, np.log1p(second) * idf)
+    wanted = cosine(np.log1p(first) * idf, np.log1p(second) * idf)
     for given_as in (csr_matrix(first), first.astype(np.float32)):
-        found = linkage.alike(given_as, csr_matrix(second))
+        found = linkage.cosine_similarity(given_as, csr_matrix(second))
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-7)
 
 
-def test_standing_is_counted_in_standard_deviations_both_ways():
-    found = linkage.standing(np.array([[1.0, 3.0], [5.0, 7.0], [9.0, 11.0]]))
+def test_standardize_uses_rows_and_columns():
+    found = linkage.standardize(np.array([[1.0, 3.0], [5.0, 7.0], [9.0, 11.0]]))
     step = (3 / 2) ** 0.5  # of columns; rows are -1 and +1
     np.testing.assert_allclose(found, [[-1 - step, 1 - step], [-1, 1], [-1 + step, 1 + step]])
-    assert (linkage.standing(np.ones((2, 3))) == 0).all()
+    assert (linkage.standardize(np.ones((2, 3))) == 0).all()
 
 
 @given(AUTHORS, st.integers(1, 12))
-def test_a_sample_has_partners_of_one_author_and_nobody_twice(names, most):
+def test_sampled_partners_share_an_author_and_no_document_is_sampled_twice(names, most):
     authors = np.array(names, dtype=np.str_)
-    own, known, partners = linkage.sample(authors, most)
+    own, known, partners = linkage.sample_documents(authors, most)
     every = np.concatenate([own, known, partners])
     assert len(set(every.tolist())) == len(every)
     limit = min(most, len(names) // 3)
@@ -156,21 +156,23 @@ def test_a_sample_has_partners_of_one_author_and_nobody_twice(names, most):
     for name, count in Counter(names).items():
         if name and counts[name] < max(counts.values(), default=0) - 1:
             assert counts[name] == count // 2  # no more pairs to take
-    for part, again in zip((own, known, partners), linkage.sample(authors, most), strict=True):
+    for part, again in zip(
+        (own, known, partners), linkage.sample_documents(authors, most), strict=True
+    ):
         assert (part == again).all()
 
 
-def test_pairs_of_other_authors_and_of_one_label_are_told_apart():
+def test_pairs_are_scored_over_all_and_over_same_labels():
     scores = np.arange(9.0).reshape(3, 3)
     rows, columns = np.array(["x", "y", ""]), np.array(["x", "x", ""])
     different = np.array([[False, True, True], [True, False, True], [False, False, False]])
-    found = dict(linkage.pairings(scores, rows, columns, different))
+    found = dict(linkage.score_pairs(scores, rows, columns, different))
     assert found == {
-        "any": curve(np.array([0.0, 4.0, 8.0]), np.array([1.0, 2.0, 3.0, 5.0])),
-        "same label": curve(np.array([0.0]), np.array([1.0])),
+        "any": score_separation(np.array([0.0, 4.0, 8.0]), np.array([1.0, 2.0, 3.0, 5.0])),
+        "same label": score_separation(np.array([0.0]), np.array([1.0])),
     }
     unlabelled = np.array(["", "", ""])
-    assert list(dict(linkage.pairings(scores, unlabelled, unlabelled))) == ["any"]
+    assert list(dict(linkage.score_pairs(scores, unlabelled, unlabelled))) == ["any"]
 
 
 def words(toy_words, rng, size):
@@ -188,7 +190,7 @@ def corpus(toy_words):
             texts.append(words(own, rng, 12))
             authors.append(f"author{number}")
     labels = rng.choice(["odd", "even"], len(texts))
-    return Labelled(texts, labels, np.array(authors), np.ones(len(texts), dtype=bool))
+    return LabelledCorpus(texts, labels, np.array(authors), np.ones(len(texts), dtype=bool))
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +206,8 @@ def anonymizer(toy_words, toy_vectors):
 
 
 def by_task(corpus, anonymizer):
-    found = linkage.measure(corpus, anonymizer)
-    return {(one.task, one.method, one.pairs): one.found for one in found}
+    found = linkage.attack_release(corpus, anonymizer)
+    return {(one.task, one.method, one.pairs): one.score for one in found}
 
 
 TASKS = {
@@ -215,7 +217,7 @@ TASKS = {
 
 
 @pytest.mark.parametrize("more", [{}, {"neighbours": 1}, {"weights": "tfidf"}])
-def test_without_privacy_everything_is_linked(corpus, anonymizer, more):
+def test_everything_is_linked_without_privacy(corpus, anonymizer, more):
     found = by_task(corpus, anonymizer(EXACT if "neighbours" not in more else 80.0, **more))
     assert set(found) == {
         (*task, pairs)
@@ -230,7 +232,7 @@ def test_without_privacy_everything_is_linked(corpus, anonymizer, more):
 
 
 @pytest.mark.parametrize("more", [{}, {"neighbours": 1}])
-def test_noise_links_nothing(corpus, anonymizer, more):
+def test_nothing_is_linked_in_pure_noise(corpus, anonymizer, more):
     """120 pairs: an area of 0.5 has a standard deviation below 0.03, that of members 0.04."""
     found = by_task(corpus, anonymizer(NOISE if not more else 1e-3, **more))
     for (_, method, _), one in found.items():
@@ -240,7 +242,7 @@ def test_noise_links_nothing(corpus, anonymizer, more):
     assert found["author", "vectorised", "any"].auc > 0.97  # as before: no noise in it
 
 
-def test_names_that_say_nothing_link_nothing(corpus, anonymizer):
+def test_random_authors_are_not_linked(corpus, anonymizer):
     """Authors at random: of a text and its own release, only one is in the author's tasks."""
     rng = np.random.default_rng(9)
     found = by_task(replace(corpus, authors=rng.permutation(corpus.authors)), anonymizer(EXACT))
@@ -249,9 +251,9 @@ def test_names_that_say_nothing_link_nothing(corpus, anonymizer):
     assert {key: auc for key, auc in authors.items() if abs(auc - 0.5) > 0.15} == {}
 
 
-def test_texts_are_weighed_against_others_and_as_long_as_releases(corpus, anonymizer, monkeypatch):
+def test_odds_use_texts_that_were_not_released(corpus, anonymizer, monkeypatch):
     seen = {}
-    for whole in (linkage.log_odds, linkage.alike):
+    for whole in (linkage.log_odds, linkage.cosine_similarity):
 
         def spy(*given, whole=whole):
             seen.setdefault(whole.__name__, []).append(given)
@@ -262,31 +264,31 @@ def test_texts_are_weighed_against_others_and_as_long_as_releases(corpus, anonym
     ((released, texts, others),) = seen["log_odds"]
     assert (released.shape[0], len(texts), len(others)) == (120, 120, 120)
     assert not (texts[:, None] == others).all(axis=2).any()
-    expected = seen["alike"][1][0]
+    expected = seen["cosine_similarity"][1][0]
     np.testing.assert_allclose(expected.sum(axis=1), 60, rtol=1e-5)
 
 
-def test_all_pairs_of_the_sample_count(corpus, anonymizer):
+def test_all_pairs_of_the_sample_are_scored(corpus, anonymizer):
     found = by_task(corpus, anonymizer(NOISE))
     one = found["document", "syntf", "any"]
-    assert (one.pairs_same, one.pairs_other) == (120, 120 * 119)
+    assert (one.linked_pairs, one.other_pairs) == (120, 120 * 119)
     one = found["author", "syntf", "any"]
-    assert (one.pairs_same, one.pairs_other) == (120, 120 * 118)  # two pairs an author
+    assert (one.linked_pairs, one.other_pairs) == (120, 120 * 118)  # two pairs an author
 
 
 def test_documents_without_a_known_word_are_left_out(corpus, anonymizer):
-    own, known, partners = linkage.sample(corpus.authors)
+    own, known, partners = linkage.sample_documents(corpus.authors)
     texts = list(corpus.texts)
     for i in (*own[:3], known[0], partners[1]):
         texts[i] = "qwxyz"
     found = by_task(replace(corpus, texts=texts), anonymizer(EXACT))
-    assert found["document", "syntf", "any"].pairs_same == 117
-    assert found["author", "syntf", "any"].pairs_same == 118
+    assert found["document", "syntf", "any"].linked_pairs == 117
+    assert found["author", "syntf", "any"].linked_pairs == 118
     assert found["document", "syntf", "any"].auc > 0.99
     assert found["author", "vectorised", "any"].auc > 0.97  # pairs are still pairs
 
 
-def test_what_the_corpus_lacks_is_not_measured(corpus, anonymizer):
+def test_tasks_that_a_corpus_does_not_allow_are_skipped(corpus, anonymizer):
     none = np.full(len(corpus), "", dtype=np.str_)
     nobody = by_task(replace(corpus, authors=none, labels=none), anonymizer(EXACT))
     assert set(nobody) == {("document", "syntf", "any"), ("membership", "syntf", "any")}
@@ -294,7 +296,7 @@ def test_what_the_corpus_lacks_is_not_measured(corpus, anonymizer):
     assert {task for task, *_ in by_task(replace(corpus, authors=alone), anonymizer(EXACT))} == {
         "document", "membership"
     }  # fmt: skip
-    few = Labelled(corpus.texts[:2], none[:2], none[:2], corpus.train[:2])
+    few = LabelledCorpus(corpus.texts[:2], none[:2], none[:2], corpus.train[:2])
     assert by_task(few, anonymizer(EXACT)) == {}
     empty = replace(corpus, texts=["qwxyz"] * len(corpus))
     assert by_task(empty, anonymizer(EXACT)) == {}

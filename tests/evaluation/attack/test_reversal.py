@@ -1,4 +1,4 @@
-"""Reverse vectorisation, in the orders that an attacker may choose."""
+"""Reverse vectorisation, in each order of words."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ TERMS = ["pear", "apple", "fig", "zoo", "Ant"]
     st.lists(st.lists(st.integers(0, 4), min_size=5, max_size=5), min_size=1, max_size=6),
     st.sampled_from(ORDERS),
 )
-def test_every_word_comes_as_often_as_it_was_counted(rows, order):
+def test_every_word_is_repeated_as_often_as_counted(rows, order):
     texts = reverse(csr_matrix(rows), TERMS, order)
     assert len(texts) == len(rows)
     for text, row in zip(texts, rows, strict=True):
@@ -24,14 +24,14 @@ def test_every_word_comes_as_often_as_it_was_counted(rows, order):
         assert Counter(text.split()) == expected
 
 
-def test_words_are_sorted_by_default():
+def test_words_are_alphabetical_by_default():
     assert reverse(csr_matrix([[1, 2, 0, 1, 1], [0, 0, 3, 0, 0]]), TERMS) == [
         "Ant apple apple pear zoo",
         "fig fig fig",
     ]
 
 
-def test_by_frequency_the_commonest_of_all_texts_come_first():
+def test_frequency_order_puts_most_frequent_words_first():
     rows = csr_matrix([[1, 1, 0, 0, 0], [4, 0, 1, 2, 0], [0, 1, 0, 0, 2]])
     assert reverse(rows, TERMS, "frequency") == [
         "pear apple",
@@ -40,7 +40,7 @@ def test_by_frequency_the_commonest_of_all_texts_come_first():
     ]
 
 
-def test_a_random_order_differs_by_seed_and_repeats_with_it():
+def test_random_order_depends_on_the_seed_only():
     rows = csr_matrix(np.full((3, 5), 4))
     first, again, other = (reverse(rows, TERMS, "random", seed) for seed in (1, 1, 2))
     assert first == again
@@ -48,5 +48,5 @@ def test_a_random_order_differs_by_seed_and_repeats_with_it():
     assert len(set(first)) == 3
 
 
-def test_an_empty_row_is_an_empty_text():
+def test_empty_row_gives_an_empty_text():
     assert reverse(csr_matrix((2, 5), dtype=np.int32), TERMS) == ["", ""]

@@ -1,12 +1,12 @@
-"""Who is suspected: ranking, halves, and what a small corpus cannot give."""
+"""Attack scenarios: ranking of authors, their documents, and corpora that are too small."""
 
 import numpy as np
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.attack.scenarios import scenarios
-from syntf.evaluation.experiment.labelled import Labelled
-from syntf.evaluation.experiment.newsgroups import author, newsgroups
+from syntf.evaluation.attack.scenarios import find_scenarios
+from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.newsgroups import message_author, newsgroups
 
 
 def corpus(rows):
@@ -16,7 +16,7 @@ def corpus(rows):
         authors += [who] * times
         labels += [label] * times
         train += [learned] * times
-    return Labelled(
+    return LabelledCorpus(
         [""] * len(authors), np.array(labels), np.array(authors), np.array(train, dtype=bool)
     )
 
@@ -27,12 +27,12 @@ def author_rows(who, train, test, labels=("x",)):
     ]
 
 
-def test_authors_rank_by_training_texts_then_by_test_texts():
+def test_authors_are_ranked_by_training_texts_then_test_texts():
     data = corpus(
         author_rows("a", 9, 5) + author_rows("b", 9, 7) + author_rows("c", 12, 5)
         + author_rows("few", 50, 4)
     )  # fmt: skip
-    (top,), _ = scenarios(data, sizes=[2])
+    (top,), _ = find_scenarios(data, sizes=[2])
     assert list(top.authors) == ["c", "b"]
     assert (top.name, top.min_train, top.min_test) == ("top2-any", 9, 5)
     assert len(top.train) == 21
@@ -42,44 +42,44 @@ def test_authors_rank_by_training_texts_then_by_test_texts():
     assert not data.train[top.test].any()
 
 
-def test_multi_asks_for_two_labels_in_the_training_half():
+def test_multi_needs_two_labels_in_the_training_texts():
     later = [("late", "x", True, 30), ("late", "y", False, 9)]
     data = corpus(
         later + author_rows("a", 9, 5, ["x", "y"]) + author_rows("b", 8, 5, ["y", "z"])
         + author_rows("c", 20, 5, ["x", ""])
     )  # fmt: skip
-    found, _ = scenarios(data, sizes=[2])
+    found, _ = find_scenarios(data, sizes=[2])
     assert [(one.name, list(one.authors)) for one in found] == [
         ("top2-any", ["late", "c"]),
         ("top2-multi", ["a", "b"]),
     ]
 
 
-def test_texts_without_an_author_are_nobodys():
+def test_texts_without_an_author_are_ignored():
     nobody = [("", "x", True, 40), ("", "y", False, 9)]
     data = corpus(nobody + author_rows("a", 6, 5) + author_rows("b", 6, 5))
-    found, _ = scenarios(data, sizes=[5])
+    found, _ = find_scenarios(data, sizes=[5])
     assert list(found[0].authors) == ["a", "b"]
 
 
-def test_fewer_authors_than_asked_for_are_told_and_used():
+def test_scenario_with_fewer_authors_gives_a_notice():
     data = corpus([row for who in "abc" for row in author_rows(who, 6, 5)])
-    found, notices = scenarios(data)
+    found, notices = find_scenarios(data)
     assert [one.name for one in found] == ["top5-any"]
     assert "top5-any has 3 authors: there are no more authors with 5 test texts" in notices
     assert any(line.startswith("top10-any cannot be formed: there are 3") for line in notices)
     assert any(line.startswith("top5-multi cannot be formed: there are 0") for line in notices)
 
 
-def test_seven_authors_make_two_scenarios():
+def test_seven_authors_give_two_scenarios():
     data = corpus([row for who in "abcdefg" for row in author_rows(who, 6, 5)])
-    found, notices = scenarios(data)
+    found, notices = find_scenarios(data)
     assert [(one.name, len(one.authors)) for one in found] == [("top5-any", 5), ("top10-any", 7)]
     assert "top10-any has 7 authors" in " ".join(notices)
 
 
-def test_one_author_is_no_scenario():
-    found, notices = scenarios(corpus(author_rows("a", 6, 5)))
+def test_one_author_gives_no_scenario():
+    found, notices = find_scenarios(corpus(author_rows("a", 6, 5)))
     assert found == []
     assert len(notices) == 4
 
@@ -95,11 +95,11 @@ def test_one_author_is_no_scenario():
         ("", ""),
     ],
 )
-def test_the_author_is_the_first_address_on_the_from_line(message, expected):
-    assert author(message) == expected
+def test_author_is_the_first_address_in_the_from_line(message, expected):
+    assert message_author(message) == expected
 
 
-def test_a_data_home_without_the_messages_is_told(tmp_path, monkeypatch):
+def test_missing_newsgroups_raise_an_error(tmp_path, monkeypatch):
     def unreachable(*args, **kwargs):
         raise OSError("no network")
 
@@ -108,13 +108,13 @@ def test_a_data_home_without_the_messages_is_told(tmp_path, monkeypatch):
         newsgroups(tmp_path)
 
 
-def test_the_paper_scenarios_come_out_exactly(newsgroups_home):
+def test_scenarios_of_20_newsgroups_equal_the_papers(newsgroups_home):
     messages = newsgroups(newsgroups_home)
     assert len(messages) == 18_846
     assert messages.train.sum() == 11_314
     assert (messages.authors == "").sum() == 73
     assert (messages.authors[messages.train] == "").sum() == 44
-    found, notices = scenarios(messages)
+    found, notices = find_scenarios(messages)
     assert notices == []
     table = [
         (one.name, len(one.authors), one.min_train, one.min_test, len(one.train), len(one.test))

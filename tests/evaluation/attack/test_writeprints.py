@@ -1,4 +1,4 @@
-"""WritePrints (Limited) beside a slow implementation written from its table, and by hand."""
+"""WritePrints (Limited), compared with a simple slow implementation and with cases by hand."""
 
 import pickle
 import string
@@ -18,7 +18,12 @@ from sklearn.utils import get_tags
 from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.attack import writeprints
-from syntf.evaluation.attack.writeprints import lower, measure, misspellings, strip_edges
+from syntf.evaluation.attack.writeprints import (
+    lowercase,
+    measure_style,
+    misspellings,
+    strip_punctuation,
+)
 from syntf.text.tokenizer import english_stop_words
 
 CLASSES = (
@@ -52,7 +57,7 @@ def style(**parameters):
     return WritePrintsLimited(**{"tagger": some_tags, **parameters})
 
 
-# The slow one
+# The slow implementation
 
 
 def slow_lower(text):
@@ -80,7 +85,7 @@ def is_java_blank(character):
     return separator or character in "\t\n\x0b\f\r\x1c\x1d\x1e\x1f"
 
 
-def slow_strip_edges(text):
+def slow_strip_punctuation(text):
     for end in ("\r\n", "\r", "\x85", "\u2028", "\u2029"):
         text = text.replace(end, "\n")
     done = []
@@ -113,7 +118,7 @@ def slow_events(text, tags, marks):
     low = slow_lower(text)
     letters = [c for c in text if "a" <= c <= "z" or "A" <= c <= "Z"]
     all_characters = len(text) or 1
-    words = slow_words(slow_strip_edges(low))
+    words = slow_words(slow_strip_punctuation(low))
     marked = slow_words(text) if marks == "alone" else list(text)
 
     def windows(events, size):
@@ -135,7 +140,7 @@ def slow_events(text, tags, marks):
         "digits": slow_numbers(text, 1),
         "two_digit_numbers": slow_numbers(text, 2),
         "three_digit_numbers": slow_numbers(text, 3),
-        "word_lengths": [len(word) for word in slow_words(slow_strip_edges(text))],
+        "word_lengths": [len(word) for word in slow_words(slow_strip_punctuation(text))],
         "special_characters": [m for m in marked if m in list("~@#$%^&*-_=+><[]{}/\\|")],
         "function_words": [word for word in words if word in english_stop_words()],
         "punctuation": [m for m in marked if m in list("?!,.'\";:*")],
@@ -185,10 +190,10 @@ def slow_features(train, texts, marks, top):
     top=st.sampled_from([1, 3, 50]),
     long=st.sampled_from([0, 2_000]),
 )
-def test_features_are_those_of_the_slow_one(train, more, marks, top, long):
+def test_features_equal_the_slow_implementation(train, more, marks, top, long):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writeprints, "TOP", top)
-        patch.setattr(writeprints, "LONG", long)
+        patch.setattr(writeprints, "EVENTS_KEPT", top)
+        patch.setattr(writeprints, "LONG_LINE", long)
         fitted = style(marks=marks)
         counts = fitted.fit_transform(train)
         later = fitted.transform([*train, *more])
@@ -203,25 +208,25 @@ SMALL = st.lists(st.sampled_from([*"ab.,-  ", "a.", ".b", "\n", "é"]), max_size
 
 @settings(max_examples=1000)
 @given(SMALL, st.sampled_from([0, 2_000]))
-def test_edges_are_those_of_the_slow_one_however_long_a_line_is(text, long):
+def test_stripping_equals_the_slow_implementation_for_short_and_long_lines(text, long):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writeprints, "LONG", long)
-        assert strip_edges(text) == slow_strip_edges(text)
+        patch.setattr(writeprints, "LONG_LINE", long)
+        assert strip_punctuation(text) == slow_strip_punctuation(text)
 
 
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from([*"ab.,-   ", "a.", ".b"]), max_size=60).map("".join))
-def test_edges_are_those_of_the_slow_one_in_a_line_of_many_tokens(line):
+def test_stripping_equals_the_slow_implementation_for_many_tokens(line):
     many = line + " (q" * 700  # a token's parts are looked up where they are fewer than this
-    assert len(many) > writeprints.LONG
-    assert strip_edges(many) == slow_strip_edges(many)
+    assert len(many) > writeprints.LONG_LINE
+    assert strip_punctuation(many) == slow_strip_punctuation(many)
 
 
-def test_each_character_is_lowered_by_itself():
-    assert lower("ΟΔΟΣ ΣΑΣ. İI") == "οδοσ σασ. ii"  # no final ς
+def test_characters_are_lowercased_one_by_one():
+    assert lowercase("ΟΔΟΣ ΣΑΣ. İI") == "οδοσ σασ. ii"  # no final ς
     everything = "".join(map(chr, range(0x110000)))
-    assert lower(everything) == slow_lower(everything)
-    assert len(lower(everything)) == len(everything)
+    assert lowercase(everything) == slow_lower(everything)
+    assert len(lowercase(everything)) == len(everything)
 
 
 # By hand
@@ -257,14 +262,14 @@ def test_each_character_is_lowered_by_itself():
     ],
 )
 @pytest.mark.parametrize("long", [0, 2_000])
-def test_edges(text, stripped, long, monkeypatch):
-    monkeypatch.setattr(writeprints, "LONG", long)
-    assert slow_strip_edges(text) == stripped
-    assert strip_edges(text) == stripped
+def test_stripping_by_hand(text, stripped, long, monkeypatch):
+    monkeypatch.setattr(writeprints, "LONG_LINE", long)
+    assert slow_strip_punctuation(text) == stripped
+    assert strip_punctuation(text) == stripped
 
 
-def test_every_class_of_a_text():
-    found = measure(
+def test_every_class_by_hand():
+    found = measure_style(
         "Teh cat, THE dog & 12345 cats .\n* It's 'one of THE'", ["NN", ".", "DT", ".", "DT"]
     )
     letters = Counter("tehcatthedogcatsitsoneofthe")
@@ -299,15 +304,15 @@ def test_every_class_of_a_text():
     assert found["misspelled_words"] == {"teh": 1, "it's": 1}  # the list has it
 
 
-def test_edges_are_those_of_lower_case_but_for_lengths():
-    found = measure("A. xa.y", [])  # "A." is not in "xa.y", "a." is
+def test_lowercasing_precedes_stripping_except_for_lengths():
+    found = measure_style("A. xa.y", [])  # "A." is not in "xa.y", "a." is
     assert found["word_lengths"] == {1: 1, 4: 1}
     assert found["words"] == {"a": 1, "xay": 1}
 
 
-def test_marks_count_alone_or_all():
+def test_marks_are_counted_alone_or_all():
     text = "Why?! a-b -- - * [x] * . ' don't"
-    alone, every = measure(text, []), measure(text, [], "all")
+    alone, every = measure_style(text, []), measure_style(text, [], "all")
     assert alone["special_characters"] == {"-": 1, "*": 2}
     assert alone["punctuation"] == {"*": 2, ".": 1, "'": 1}
     assert every["special_characters"] == {"-": 4, "*": 2, "[": 1, "]": 1}
@@ -316,7 +321,7 @@ def test_marks_count_alone_or_all():
     assert all(alone[kind] == every[kind] for kind in others)
 
 
-def test_the_lists_are_whole():
+def test_word_lists_are_complete():
     assert len(english_stop_words()) == 512
     assert len(misspellings()) == 5513
     assert sum(word != word.lower() for word in misspellings()) == 155
@@ -326,7 +331,7 @@ def test_the_lists_are_whole():
 # The vocabulary
 
 
-def test_ties_with_the_fiftieth_are_all_kept():
+def test_events_that_tie_with_the_last_are_kept():
     often = [f"often{letter}" for letter in string.ascii_lowercase]
     seldom = [f"seldom{letter}" for letter in string.ascii_lowercase[:25]]
     texts = [" ".join(often), " ".join(often * 2 + seldom), " ".join([*seldom, "never"])]
@@ -336,8 +341,8 @@ def test_ties_with_the_fiftieth_are_all_kept():
     assert list(exactly.vocabulary_["words"]) == sorted(often + seldom[:24])
 
 
-def test_ten_classes_keep_the_commonest_and_seven_keep_all(monkeypatch):
-    monkeypatch.setattr(writeprints, "TOP", 1)
+def test_ten_classes_keep_most_frequent_events_and_seven_keep_all(monkeypatch):
+    monkeypatch.setattr(writeprints, "EVENTS_KEPT", 1)
     text = "teh the teh the teh the of alot ! # 1 12 123 @ ?"
     kept = WritePrintsLimited(tagger=lambda _: "A A A B B".split()).fit([text]).vocabulary_
     assert {kind: list(events) for kind, events in kept.items() if kind not in SINGLE} == {
@@ -361,18 +366,18 @@ def test_ten_classes_keep_the_commonest_and_seven_keep_all(monkeypatch):
     }
 
 
-def test_fewer_than_fifty_are_all_kept():
+def test_fewer_than_fifty_events_are_all_kept():
     fitted = style().fit(["a few words, a few", "more"])
     assert list(fitted.vocabulary_["words"]) == ["a", "few", "more", "words"]
 
 
-def test_totals_are_those_of_all_texts(monkeypatch):
-    monkeypatch.setattr(writeprints, "TOP", 1)
+def test_totals_are_over_all_texts(monkeypatch):
+    monkeypatch.setattr(writeprints, "EVENTS_KEPT", 1)
     fitted = style().fit(["x x x", "y y", "y y"])  # x leads in one text, y in all together
     assert list(fitted.vocabulary_["words"]) == ["y"]
 
 
-def test_the_vocabulary_is_that_of_the_training_texts():
+def test_vocabulary_comes_from_the_training_texts():
     fitted = style().fit(["The cat , 12"])
     names = fitted.get_feature_names_out().tolist()
     row = dict(zip(names, fitted.transform(["A dog . 12 34 the"]).toarray()[0], strict=True))
@@ -384,7 +389,7 @@ def test_the_vocabulary_is_that_of_the_training_texts():
     assert row["character_count"] == 7
 
 
-def test_names_are_unique_and_class_by_class():
+def test_feature_names_are_unique_and_grouped_by_class():
     fitted = style(marks="all").fit(["One * of the: 'cat', 123. * ", "İ\xa0x of\u2003the\x1c"])
     names = fitted.get_feature_names_out()
     assert names.dtype == object
@@ -396,13 +401,13 @@ def test_names_are_unique_and_class_by_class():
     assert columns == list(range(len(names)))
 
 
-def test_lengths_are_in_the_order_of_numbers():
+def test_word_lengths_are_sorted_as_numbers():
     fitted = style().fit(["a " + "b" * 10 + " " + "c" * 9])
     assert list(fitted.vocabulary_["word_lengths"]) == [1, 9, 10]
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\x85"])
-def test_a_text_of_nothing_is_zeros(text):
+def test_empty_text_gives_zeros(text):
     fitted = WritePrintsLimited(tagger=lambda text: []).fit([text])
     found = fitted.transform(["", text])
     assert (found.shape, found.nnz) == ((2, 31), 0)  # 26 letters and five numbers
@@ -439,7 +444,7 @@ def test_each_text_is_tagged_once():
     np.testing.assert_array_equal(first.toarray(), second.toarray())
 
 
-def test_a_tagger_that_forgets_a_text_is_not_believed():
+def test_tagger_that_skips_a_text_is_refused():
     class Forgetful(Batches):
         def many(self, texts):
             return [some_tags(text) for text in texts[1:]]
@@ -448,7 +453,7 @@ def test_a_tagger_that_forgets_a_text_is_not_believed():
         style(tagger=Forgetful()).fit(["a", "b"])
 
 
-def test_without_a_tagger_the_best_one_is_taken(monkeypatch):
+def test_default_tagger_is_used(monkeypatch):
     batches = Batches()
     monkeypatch.setattr(writeprints, "default_tagger", lambda: batches)
     fitted = WritePrintsLimited().fit(["a"])
@@ -459,7 +464,7 @@ def test_without_a_tagger_the_best_one_is_taken(monkeypatch):
 # As scikit-learn knows it
 
 
-def test_the_matrix_is_tidy():
+def test_matrix_has_sorted_indices_and_no_zeros():
     fitted = style()
     for counts in (fitted.fit_transform(["b a 1", "", "a"]), fitted.transform(["a b 1", "z 2"])):
         assert (counts.format, counts.dtype) == ("csr", np.float64)
@@ -467,7 +472,7 @@ def test_the_matrix_is_tidy():
         assert (counts.data != 0).all()
 
 
-def test_it_is_cloned_and_pickled():
+def test_can_be_cloned_and_pickled():
     fitted = style(marks="all").fit(["The cat!", "a dog"])
     again = clone(fitted)
     assert again.get_params() == {"tagger": some_tags, "marks": "all"}
@@ -480,7 +485,7 @@ def test_it_is_cloned_and_pickled():
     assert (back.transform(["The dog!"]) != fitted.transform(["The dog!"])).nnz == 0
 
 
-def test_a_pipeline_tells_styles_apart():
+def test_pipeline_distinguishes_styles():
     loud = ["STOP IT ! NOW !", "WHAT ! NO !", "GO ! AWAY !"]
     quiet = ["well, i think so, perhaps", "perhaps it is, i think", "so it is, well"]
     pipeline = make_pipeline(style(), MultinomialNB())
@@ -488,7 +493,7 @@ def test_a_pipeline_tells_styles_apart():
     assert pipeline.predict([loud[2], quiet[2]]).tolist() == ["loud", "quiet"]
 
 
-def test_tags_say_what_goes_in():
+def test_estimator_tags_describe_the_input():
     tags = get_tags(WritePrintsLimited())
     assert tags.input_tags.string
     assert not tags.input_tags.two_d_array
@@ -501,25 +506,25 @@ def test_tags_say_what_goes_in():
 @pytest.mark.parametrize("texts", ["a text", b"a text"])
 def test_a_single_text_is_refused(texts):
     for act in (style().fit, style().fit(["a"]).transform):
-        with pytest.raises(SyntfError, match="a single one: put it in a list"):
+        with pytest.raises(SyntfError, match="a single text: put it in a list"):
             act(texts)
 
 
 @pytest.mark.parametrize("value", [None, 1, b"text", float("nan"), ["text"]])
-def test_what_is_no_text_is_refused(value):
+def test_values_that_are_not_texts_are_refused(value):
     for act in (style().fit, style().fit(["a"]).transform):
         with pytest.raises(SyntfError, match=f"got {type(value).__name__}"):
             act(["text", value])
 
 
-def test_no_texts_are_refused():
+def test_empty_input_is_refused():
     for act in (style().fit, style().fit(["a"]).transform):
         with pytest.raises(SyntfError, match="no texts"):
             act(iter([]))
 
 
 @pytest.mark.parametrize("marks", ["Alone", "", None])
-def test_other_marks_are_refused(marks):
+def test_unknown_marks_are_refused(marks):
     with pytest.raises(SyntfError, match="marks must be alone or all"):
         style(marks=marks).fit(["a"])
 
@@ -527,21 +532,21 @@ def test_other_marks_are_refused(marks):
 # Any length
 
 
-def test_a_line_of_a_megabyte():
+def test_line_of_a_megabyte_is_quick():
     numbers = list(map(str, range(100_000, 240_000)))
     line = ", ".join(numbers)
     assert len(line) > 1_000_000
-    assert strip_edges(line + ",").split(" ") == numbers
+    assert strip_punctuation(line + ",").split(" ") == numbers
 
 
 @pytest.mark.parametrize("text", ["-" * 1_000_000, "a.b." * 250_000, ", " * 500_000, "x" * 10**6])
-def test_a_megabyte_of_one_thing(text):
+def test_megabyte_of_one_character_is_quick(text):
     stripped = text.strip(string.punctuation) if " " not in text else " " * 500_000
-    assert strip_edges(text) == stripped
+    assert strip_punctuation(text) == stripped
 
 
-def test_a_text_of_many_words():
-    found = measure("The cat, one of the cats. " * 5_000, ["NN"] * 30_000)
+def test_text_of_many_words_is_quick():
+    found = measure_style("The cat, one of the cats. " * 5_000, ["NN"] * 30_000)
     assert found["words"] == {"the": 10_000, **dict.fromkeys("cat one of cats".split(), 5_000)}
     assert found["word_bigrams"]["cats the"] == 4_999
     assert found["tag_trigrams"] == {"NN NN NN": 29_998}

@@ -1,4 +1,4 @@
-"""Runs of the experiment: what is measured, what a log keeps, how it goes on."""
+"""Runs of the experiment: what is measured, what the log keeps, how it continues."""
 
 import json
 import subprocess
@@ -9,21 +9,20 @@ import numpy as np
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.attack.classifiers import Quality
-from syntf.evaluation.attack.scenarios import scenarios
+from syntf.evaluation.attack.scenarios import find_scenarios
 from syntf.evaluation.experiment import experiment as module
+from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
 from syntf.evaluation.experiment.experiment import Experiment
-from syntf.evaluation.experiment.judge import Finding, Judge
-from syntf.evaluation.experiment.labelled import Labelled
-from syntf.evaluation.experiment.log import Log
-from syntf.evaluation.experiment.paper import Cell
+from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
+from syntf.evaluation.experiment.run_log import RunLog
 from syntf.pipeline.settings import Settings
 
 GROWING = """
 import sys
 from time import sleep
 from joblib import delayed
-from syntf.evaluation.experiment.experiment import pool_of_processes
+from syntf.evaluation.experiment.experiment import process_pool
 
 def grow(number):
     import sys
@@ -31,11 +30,11 @@ def grow(number):
     sleep(1.1)
     return number
 
-print(*sorted(pool_of_processes()(delayed(grow)(number) for number in range(6))))
+print(*sorted(process_pool()(delayed(grow)(number) for number in range(6))))
 """
 ANIMALS = "cat dog mouse horse cow bird fish"
 ROADS = "car train bus boat road wheel engine"
-CELL = Cell(30.0, 12, 0.3, "lemma", False)
+CHOICE = Parameters(30.0, 12, 0.3, "lemma", False)
 
 
 @dataclass(frozen=True)
@@ -61,19 +60,19 @@ def corpus():
         labels.append(topic)
         authors.append(author)
         train.append(number < 28)
-    return Labelled(texts, np.array(labels), np.array(authors), np.array(train))
+    return LabelledCorpus(texts, np.array(labels), np.array(authors), np.array(train))
 
 
 @pytest.fixture
 def experiment(corpus, toy_vectors):
-    found, _ = scenarios(corpus)
+    found, _ = find_scenarios(corpus)
     settings = Settings(fit_vocabulary=True, vectors=toy_vectors)
-    return Experiment(corpus, Judge.of(corpus, found, Lengths()), settings, runs=3)
+    return Experiment(corpus, Evaluator.for_corpus(corpus, found, Lengths()), settings, runs=3)
 
 
-def run(experiment, path, cells=(CELL,), scrubbing=()):
-    log = Log(path / "runs.jsonl", experiment.key)
-    for _ in experiment.run(log, cells, scrubbing):
+def run(experiment, path, grid=(CHOICE,), scrubbing=()):
+    log = RunLog(path / "runs.jsonl", experiment.key)
+    for _ in experiment.run(log, grid, scrubbing):
         pass
     return log
 
@@ -94,9 +93,9 @@ def lines(path):
     return [json.loads(line) for line in (path / "runs.jsonl").read_text().splitlines()]
 
 
-def test_every_stage_is_measured_and_every_run_counted(experiment, tmp_path):
+def test_every_stage_and_every_run_is_scored(experiment, tmp_path):
     log = run(experiment, tmp_path)
-    scores = list(log.scores())
+    scores = list(log.run_scores())
     counted = {}
     for score in scores:
         key = (score.method, score.task, score.scenario, score.model)
@@ -114,8 +113,8 @@ def test_every_stage_is_measured_and_every_run_counted(experiment, tmp_path):
     assert 0 < losses.pop() < 30
 
 
-def test_topics_survive_and_numbers_do_not(experiment, tmp_path):
-    scores = list(run(experiment, tmp_path).scores())
+def test_releases_keep_topics_and_drop_numbers(experiment, tmp_path):
+    scores = list(run(experiment, tmp_path).run_scores())
 
     def f1(method, task, scenario=""):
         found = [
@@ -131,13 +130,13 @@ def test_topics_survive_and_numbers_do_not(experiment, tmp_path):
     assert f1("syntf", "utility") > 0.7
 
 
-def test_runs_draw_anew(experiment, tmp_path):
+def test_each_run_draws_again(experiment, tmp_path):
     run(experiment, tmp_path)
-    found = [line["findings"] for line in lines(tmp_path) if line.get("method") == "syntf"]
-    assert len({json.dumps(findings) for findings in found}) > 1
+    found = [line["scores"] for line in lines(tmp_path) if line.get("method") == "syntf"]
+    assert len({json.dumps(scores) for scores in found}) > 1
 
 
-def test_an_experiment_goes_on_where_it_was(experiment, tmp_path, monkeypatch):
+def test_interrupted_experiment_continues(experiment, tmp_path, monkeypatch):
     whole = run(experiment, tmp_path)
     text = (tmp_path / "runs.jsonl").read_text().splitlines(keepends=True)
     kept = text[:4]  # the head, original, vectorised, one run
@@ -146,11 +145,11 @@ def test_an_experiment_goes_on_where_it_was(experiment, tmp_path, monkeypatch):
     again = run(experiment, tmp_path)
     assert drawn == [2 * len(experiment.corpus)]
     assert "".join(kept) == "".join((tmp_path / "runs.jsonl").read_text().splitlines(True)[:4])
-    assert len(list(again.scores())) == len(list(whole.scores()))
+    assert len(list(again.run_scores())) == len(list(whole.run_scores()))
     assert sorted(line["run"] for line in lines(tmp_path)[3:]) == [0, 1, 2]
 
 
-def test_what_is_done_is_not_done_again(experiment, tmp_path, monkeypatch):
+def test_finished_runs_are_not_repeated(experiment, tmp_path, monkeypatch):
     run(experiment, tmp_path)
     before = (tmp_path / "runs.jsonl").read_text()
     monkeypatch.setattr(module, "reading", None)  # nothing may be read again
@@ -158,36 +157,36 @@ def test_what_is_done_is_not_done_again(experiment, tmp_path, monkeypatch):
     assert (tmp_path / "runs.jsonl").read_text() == before
 
 
-def test_more_runs_and_more_cells_add_to_what_is_there(experiment, tmp_path):
+def test_more_runs_and_parameters_are_added_to_the_log(experiment, tmp_path):
     experiment.runs = 1
     run(experiment, tmp_path)
     experiment.runs = 2
-    log = run(experiment, tmp_path, [CELL, CELL._replace(epsilon=10.0)])
-    assert log.done({"method": "syntf", **CELL._asdict()}) == {0, 1}
-    assert log.done({"method": "syntf", **CELL._replace(epsilon=10.0)._asdict()}) == {0, 1}
-    assert len(log.done({"method": "vectorised"})) == 1
+    log = run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
+    assert log.finished({"method": "syntf", **CHOICE._asdict()}) == {0, 1}
+    assert log.finished({"method": "syntf", **CHOICE._replace(epsilon=10.0)._asdict()}) == {0, 1}
+    assert len(log.finished({"method": "vectorised"})) == 1
 
 
 def test_many_runs_are_drawn_in_several_passes(experiment, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MOST_DRAWS", 2 * len(experiment.corpus) * CELL.length)
+    monkeypatch.setattr(module, "MAX_DRAWS_PER_PASS", 2 * len(experiment.corpus) * CHOICE.length)
     sizes = spied_draws(monkeypatch)
     log = run(experiment, tmp_path)
     assert sizes == [2 * len(experiment.corpus), len(experiment.corpus)]
-    assert log.done({"method": "syntf"}) == {0, 1, 2}
+    assert log.finished({"method": "syntf"}) == {0, 1, 2}
 
 
-def test_the_table_is_shared_between_runs(experiment, tmp_path, monkeypatch):
+def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
     built = []
     over = module.Anonymizer.over.__func__
     monkeypatch.setattr(
         module.Anonymizer, "over",
         classmethod(lambda cls, *given, **more: built.append(1) or over(cls, *given, **more)),
     )  # fmt: skip
-    run(experiment, tmp_path, [CELL, CELL._replace(epsilon=10.0)])
+    run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
     assert len(built) == 2
 
 
-def test_the_vocabulary_is_that_of_the_training_half(experiment, tmp_path, monkeypatch):
+def test_vocabulary_is_fitted_on_training_texts(experiment, tmp_path, monkeypatch):
     seen = []
     reading = module.reading
 
@@ -197,15 +196,15 @@ def test_the_vocabulary_is_that_of_the_training_half(experiment, tmp_path, monke
 
     monkeypatch.setattr(module, "reading", spy)
     run(experiment, tmp_path)
-    assert seen == [experiment.corpus.seen]
+    assert seen == [experiment.corpus.training_texts]
 
 
-def test_attackers_are_those_asked_for(experiment, tmp_path):
+def test_extra_attackers_are_tried_on_their_parameters_only(experiment, tmp_path):
     experiment.runs = 1
-    experiment.more_attackers = {CELL: ("writeprints-random",)}
-    log = run(experiment, tmp_path, [CELL, CELL._replace(epsilon=10.0)])
+    experiment.extra_attackers = {CHOICE: ("writeprints-random",)}
+    log = run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
     attackers = {
-        (score.epsilon, score.attacker) for score in log.scores()
+        (score.epsilon, score.attacker) for score in log.run_scores()
         if score.method == "syntf" and score.task == "attack"
     }  # fmt: skip
     assert attackers == {
@@ -213,22 +212,45 @@ def test_attackers_are_those_asked_for(experiment, tmp_path):
     }  # fmt: skip
 
 
-def test_scrubbing_keeps_the_order_of_the_texts(experiment, tmp_path, monkeypatch):
+@dataclass(frozen=True)
+class KnowsTheLoss:
+    """An analyst for tests who was told the loss of the mechanism, and predicts one label."""
+
+    loss: float
+
+    def __call__(self, counts, labels, train):
+        assert counts.shape[0] == len(labels) == len(train)
+        return np.full((~train).sum(), "animal" if self.loss > 0 else "")
+
+
+def test_informed_analysts_get_the_mechanism_and_score_releases_only(experiment, tmp_path):
+    experiment.runs = 2
+    experiment.informed_analysts = {
+        "informed": lambda anonymizer: KnowsTheLoss(anonymizer.mechanism.loss)
+    }
+    scores = [one for one in run(experiment, tmp_path).run_scores() if one.task == "utility"]
+    informed = [one for one in scores if one.model == "informed"]
+    assert sorted((one.method, one.run) for one in informed) == [("syntf", 0), ("syntf", 1)]
+    assert {one.recall for one in informed} == {0.5}
+    assert {one.model for one in scores if one.method == "original"} == {"nb", "svm"}
+
+
+def test_scrubbed_texts_keep_their_order(experiment, tmp_path, monkeypatch):
     """Scrubbed in parts on all cores, put together again: with it, topics are told as before."""
     pytest.importorskip("scrubadub", reason="needs scrubadub: pip install 'syntf[evaluate]'")
     log = run(experiment, tmp_path, [], ["scrubadub"])
     for method in ("original", "scrubadub"):
         found = [
-            score.f1 for score in log.scores() if score.method == method and not score.scenario
+            score.f1 for score in log.run_scores() if score.method == method and not score.scenario
         ]
         assert found == [1, 1]
 
 
 def test_another_corpus_in_the_same_folder_is_refused(experiment, corpus, tmp_path):
     run(experiment, tmp_path)
-    other = Labelled(["x", *corpus.texts[1:]], corpus.labels, corpus.authors, corpus.train)
-    changed = Experiment(other, experiment.judge, experiment.settings, 3)
-    with pytest.raises(SyntfError, match="another corpus or other parameters"):
+    other = LabelledCorpus(["x", *corpus.texts[1:]], corpus.labels, corpus.authors, corpus.train)
+    changed = Experiment(other, experiment.evaluator, experiment.settings, 3)
+    with pytest.raises(SyntfError, match="another corpus, other parameters"):
         run(changed, tmp_path)
 
 
@@ -237,46 +259,46 @@ def test_another_corpus_in_the_same_folder_is_refused(experiment, corpus, tmp_pa
     [(dict(epsilon=1.0), True), (dict(length=7), True), (dict(min_df=3), False),
      (dict(numbers=True), False), (dict(stop_words=frozenset({"cat"})), False)],
 )  # fmt: skip
-def test_the_key_is_of_what_cells_do_not_vary(experiment, change, same, toy_vectors):
+def test_key_depends_on_fixed_settings_only(experiment, change, same, toy_vectors):
     settings = Settings(fit_vocabulary=True, vectors=toy_vectors, **change)
-    other = Experiment(experiment.corpus, experiment.judge, settings)
+    other = Experiment(experiment.corpus, experiment.evaluator, settings)
     assert (other.key == experiment.key) == same
 
 
-def test_a_log_is_whole_lines(tmp_path):
-    log = Log(tmp_path / "deep" / "runs.jsonl", "one")
-    finding = Finding("utility", "", "nb", "", Quality(0.5, 0.6, 0.7))
-    about = dict(method="original", **Cell()._asdict(), loss_per_word=None, run=0, tagger="")
-    log.add(about, [finding])
-    (score,) = Log(tmp_path / "deep" / "runs.jsonl", "one").scores()
+def test_log_can_be_read_again(tmp_path):
+    log = RunLog(tmp_path / "deep" / "runs.jsonl", "one")
+    score = TaskScore("utility", "", "nb", "", 0.5, 0.6, 0.7)
+    about = dict(method="original", **NO_PARAMETERS._asdict(), loss_per_word=None, run=0, tagger="")
+    log.add(about, [score])
+    (score,) = RunLog(tmp_path / "deep" / "runs.jsonl", "one").run_scores()
     assert (score.f1, score.precision, score.recall, score.model) == (0.5, 0.6, 0.7, "nb")
     with pytest.raises(SyntfError, match="another"):
-        Log(tmp_path / "deep" / "runs.jsonl", "two")
+        RunLog(tmp_path / "deep" / "runs.jsonl", "two")
 
 
-def test_a_log_with_garbage_is_refused_not_lost(tmp_path):
+def test_damaged_log_is_refused_and_kept(tmp_path):
     path = tmp_path / "runs.jsonl"
     path.write_text("not json\n")
     with pytest.raises(SyntfError, match="not a log"):
-        Log(path, "one")
+        RunLog(path, "one")
     assert path.read_text() == "not json\n"
 
 
-def test_the_key_is_of_the_content_of_a_vocabulary_file(experiment, tmp_path):
+def test_key_depends_on_the_content_of_a_vocabulary_file(experiment, tmp_path):
     path = tmp_path / "terms.txt"
     keys = set()
     for words in ("cat\ndog\n", "cat\ncar\n"):
         path.write_text(words)
-        keys.add(Experiment(experiment.corpus, experiment.judge, Settings(vocabulary=path)).key)
+        keys.add(Experiment(experiment.corpus, experiment.evaluator, Settings(vocabulary=path)).key)
     assert len(keys) == 2
 
 
-def test_nothing_is_handed_to_other_processes_in_files(experiment, tmp_path, monkeypatch):
+def test_arrays_are_not_sent_to_processes_through_files(experiment, tmp_path, monkeypatch):
     """Arrays beyond the limit at which joblib would write them to a shared folder."""
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     many = np.full(400_000, "a name of some length")
     assert many.nbytes > 1 << 25
-    with module.pool_of_processes() as pool:
+    with module.process_pool() as pool:
         (found,) = pool([module.delayed(kind_of)(many)])
     assert found == "ndarray"
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
@@ -286,7 +308,7 @@ def kind_of(array):
     return type(array).__name__
 
 
-def test_processes_that_grow_are_replaced_even_where_warnings_are_errors():
+def test_growing_processes_are_replaced_even_if_warnings_are_errors():
     """joblib ends a process that has grown by 300 MB, and warns in the thread that minds them."""
     pytest.importorskip("psutil", reason="joblib measures memory with psutil: pip install psutil")
     done = subprocess.run(

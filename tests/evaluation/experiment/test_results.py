@@ -1,5 +1,4 @@
 import dataclasses
-import itertools
 import math
 import statistics
 from fractions import Fraction
@@ -9,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment.paper import OPTIMUM, Cell
 from syntf.evaluation.experiment.results import (
     Gain,
+    Parameters,
     Result,
     Results,
-    Score,
-    best,
-    gain,
-    least_gain,
-    read,
-    relative,
-    summarise,
-    write,
+    RunScore,
+    analyst_gain,
+    average_runs,
+    read_results,
+    relative_score,
+    write_results,
 )
+
+OPTIMUM = Parameters(epsilon=47.5, length=150, spelling=0.3, morphology="lemma", synsets=False)
 
 COLUMNS = (
     "method task scenario model attacker epsilon length spelling morphology synsets "
@@ -30,28 +29,28 @@ COLUMNS = (
 ).split()
 
 
-def utility(method, f1, model="nb", cell=Cell(), **more):  # noqa: B008 - it cannot change
+def utility(method, f1, model="nb", parameters=Parameters(), **more):  # noqa: B008 - it cannot change
     scores = {"runs": 1, "f1": f1, "precision": f1, "recall": f1} | more
-    return Result(method=method, task="utility", model=model, **cell._asdict(), **scores)
+    return Result(method=method, task="utility", model=model, **parameters._asdict(), **scores)
 
 
-def attack(method, scenario, f1, model="nb", cell=Cell(), attacker="writeprints"):  # noqa: B008
-    found = utility(method, f1, model, cell)
+def attack(method, scenario, f1, model="nb", parameters=Parameters(), attacker="writeprints"):  # noqa: B008
+    found = utility(method, f1, model, parameters)
     return dataclasses.replace(found, task="attack", scenario=scenario, attacker=attacker)
 
 
 def score(run, f1=0.5, precision=0.5, recall=0.5, **more):
     given = {"method": "syntf", "task": "utility", "model": "nb"} | OPTIMUM._asdict() | more
-    return Score(run=run, f1=f1, precision=precision, recall=recall, **given)
+    return RunScore(run=run, f1=f1, precision=precision, recall=recall, **given)
 
 
-def test_the_fields_are_the_columns_of_the_file(tmp_path):
+def test_columns_of_the_file_are_the_fields(tmp_path):
     assert [field.name for field in dataclasses.fields(Result)] == COLUMNS
     made = dataclasses.replace(
-        attack("syntf", "top5-any", 0.75, cell=OPTIMUM),
+        attack("syntf", "top5-any", 0.75, parameters=OPTIMUM),
         runs=10, f1_std=0.125, precision=1 / 3, loss_per_word=25.61,
     )  # fmt: skip
-    write(tmp_path / "results.csv", [utility("original", 0.5), made])
+    write_results(tmp_path / "results.csv", [utility("original", 0.5), made])
     assert (tmp_path / "results.csv").read_bytes().decode() == (
         ",".join(COLUMNS) + "\n"
         "original,utility,,nb,,,,,,,,1,0.5,,0.5,0.5\n"
@@ -72,18 +71,18 @@ RESULTS = st.builds(
 
 
 @given(results=st.lists(RESULTS, max_size=4))
-def test_what_is_written_is_read(tmp_path_factory, results):
+def test_written_results_can_be_read(tmp_path_factory, results):
     path = tmp_path_factory.mktemp("results") / "results.csv"
-    write(path, results)
-    found = read(path)
+    write_results(path, results)
+    found = read_results(path)
     assert found == results
     kinds = [[type(value) for value in dataclasses.astuple(each)] for each in found]
     assert kinds == [[type(value) for value in dataclasses.astuple(each)] for each in results]
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+def test_file_is_written_completely_or_not_at_all(tmp_path):
     path = tmp_path / "results.csv"
-    write(path, [utility("original", 0.5)])
+    write_results(path, [utility("original", 0.5)])
     before = path.read_bytes()
 
     def interrupted():
@@ -91,11 +90,11 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write(path, interrupted())
+        write_results(path, interrupted())
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == ["results.csv"]
-    write(path, [])
-    assert read(path) == []
+    write_results(path, [])
+    assert read_results(path) == []
 
 
 @pytest.mark.parametrize(
@@ -109,26 +108,26 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         ("original,utility,,nb,,,1.5,,,,,1,0.5,,0.5,0.5", "line 2: .*1.5"),
     ],
 )
-def test_a_damaged_line_is_named(tmp_path, line, message):
+def test_error_names_the_damaged_line(tmp_path, line, message):
     path = tmp_path / "results.csv"
     path.write_text(",".join(COLUMNS) + f"\n{line}\n")
     with pytest.raises(SyntfError, match=rf"^results\.csv, {message}"):
-        read(path)
+        read_results(path)
 
 
 @pytest.mark.parametrize("text", ["", "method,task\n", "a\n" * 9])
-def test_another_file_is_refused(tmp_path, text):
+def test_other_files_are_refused(tmp_path, text):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(SyntfError, match=r"^a\.csv has not the columns"):
-        read(tmp_path / "a.csv")
+    with pytest.raises(SyntfError, match=r"^a\.csv does not have the columns"):
+        read_results(tmp_path / "a.csv")
 
 
 SHARES = st.floats(0, 1)
 
 
 @given(st.lists(st.tuples(SHARES, SHARES, SHARES), min_size=1, max_size=12))
-def test_means_and_deviations(scores):
-    (found,) = summarise(score(run, *values) for run, values in enumerate(scores))
+def test_means_and_standard_deviations(scores):
+    (found,) = average_runs(score(run, *values) for run, values in enumerate(scores))
     f1, *others = zip(*scores, strict=True)
     assert found.runs == len(scores)
     assert [found.precision, found.recall] == [statistics.fmean(other) for other in others]
@@ -142,53 +141,57 @@ def test_means_and_deviations(scores):
         assert math.isclose(found.f1_std, math.sqrt(variance), rel_tol=1e-12, abs_tol=1e-160)
 
 
-def test_one_run_has_no_deviation_and_two_have():
-    (one,) = summarise([score(3, 0.5, loss_per_word=25.61)])
+def test_standard_deviation_needs_two_runs():
+    (one,) = average_runs([score(3, 0.5, loss_per_word=25.61)])
     assert one == Result(
         method="syntf", task="utility", model="nb", **OPTIMUM._asdict(), loss_per_word=25.61,
         runs=1, f1=0.5, f1_std=None, precision=0.5, recall=0.5,
     )  # fmt: skip
-    (two,) = summarise([score(0, 0.5), score(1, 0.75)])
+    (two,) = average_runs([score(0, 0.5), score(1, 0.75)])
     assert two.f1_std == pytest.approx(0.25 / math.sqrt(2))
 
 
-def test_results_are_in_one_order_whatever_that_of_the_scores():
+def test_order_of_results_does_not_depend_on_the_order_of_scores():
     keys = [
-        {"method": "original"} | Cell()._asdict(),
-        {"method": "vectorised"} | Cell(morphology="lemma", synsets=False)._asdict(),
+        {"method": "original"} | Parameters()._asdict(),
+        {"method": "vectorised"} | Parameters(morphology="lemma", synsets=False)._asdict(),
         {"epsilon": 7.5}, {"epsilon": 47.5, "length": 50}, {"epsilon": 47.5},
         {"model": "svm"},
         {"task": "attack", "scenario": "top5-any", "attacker": "writeprints"},
         {"task": "attack", "scenario": "top5-any", "attacker": "writeprints-random"},
         {"task": "attack", "scenario": "top10-any", "attacker": "writeprints"},
         {"task": "attack", "scenario": "all", "attacker": "writeprints"},
-        {"method": "scrubadub"} | Cell()._asdict(),
+        {"method": "scrubadub"} | Parameters()._asdict(),
         {"method": "another"},
     ]  # fmt: skip
     scores = [score(run, **key) for key in keys for run in (0, 1)]
     wanted = [dataclasses.replace(scores[2 * i], run=0).key for i in range(len(keys))]
     for shift in range(len(scores)):
-        found = summarise(scores[shift:] + scores[:shift])
+        found = average_runs(scores[shift:] + scores[:shift])
         assert [each.key for each in found] == wanted
         assert {each.runs for each in found} == {2}
 
 
 def test_runs_that_cannot_be_averaged_are_refused():
-    with pytest.raises(SyntfError, match=r"a run is there twice: .*epsilon=47\.5"):
-        summarise([score(1), score(2), score(1)])
+    with pytest.raises(SyntfError, match=r"the log has the same run twice: .*epsilon=47\.5"):
+        average_runs([score(1), score(2), score(1)])
     with pytest.raises(SyntfError, match="different taggers or losses"):
-        summarise([score(1, tagger="a"), score(2, tagger="b")])
+        average_runs([score(1, tagger="a"), score(2, tagger="b")])
     with pytest.raises(SyntfError, match="different taggers or losses"):
-        summarise([score(1, loss_per_word=1.0), score(2, loss_per_word=2.0)])
-    assert len(summarise([score(1, tagger="a"), score(1, tagger="b", model="svm")])) == 2
+        average_runs([score(1, loss_per_word=1.0), score(2, loss_per_word=2.0)])
+    assert len(average_runs([score(1, tagger="a"), score(1, tagger="b", model="svm")])) == 2
 
 
-def test_results_are_found_by_the_parameters_that_a_method_has():
-    lemma, lower = Cell(morphology="lemma", synsets=False), Cell(morphology="lower", synsets=False)
+def test_results_are_found_by_the_parameters_of_their_method():
+    lemma, lower = (
+        Parameters(morphology="lemma", synsets=False),
+        Parameters(morphology="lower", synsets=False),
+    )
     rows = [
         utility("original", 0.7), utility("scrubadub", 0.69),
-        utility("vectorised", 0.68, cell=lemma), utility("vectorised", 0.67, cell=lower),
-        utility("syntf", 0.6, cell=OPTIMUM), utility("syntf", 0.5),
+        utility("vectorised", 0.68, parameters=lemma),
+        utility("vectorised", 0.67, parameters=lower),
+        utility("syntf", 0.6, parameters=OPTIMUM), utility("syntf", 0.5),
     ]  # fmt: skip
     found = Results(rows)
     assert found.utility("original", "nb", OPTIMUM) is rows[0]
@@ -202,10 +205,10 @@ def test_results_are_found_by_the_parameters_that_a_method_has():
     assert found.utility("syntf", "svm", OPTIMUM) is None
 
 
-def test_an_order_of_words_is_chosen_for_vectors_not_for_texts():
+def test_order_of_words_is_ignored_for_texts():
     rows = [
         attack("original", "a", 0.9), attack("scrubadub", "a", 0.8),
-        attack("vectorised", "a", 0.7), attack("syntf", "a", 0.6, cell=OPTIMUM),
+        attack("vectorised", "a", 0.7), attack("syntf", "a", 0.6, parameters=OPTIMUM),
     ]  # fmt: skip
     found = Results(rows)
     for method, row in (("original", rows[0]), ("scrubadub", rows[1])):
@@ -217,91 +220,51 @@ def test_an_order_of_words_is_chosen_for_vectors_not_for_texts():
     assert found.attack("syntf", "nb", "b", OPTIMUM) is None
 
 
-def test_results_know_their_names_cells_and_losses():
+def test_results_list_names_parameters_and_losses():
     other = OPTIMUM._replace(epsilon=5.0)
     rows = [
         attack("syntf", "zoo", 0.5, "svm", OPTIMUM), attack("syntf", "top10-any", 0.5, "nb", other),
         attack("syntf", "top5-any", 0.5, "other", OPTIMUM, "words"),
-        utility("syntf", 0.5, cell=OPTIMUM, loss_per_word=25.6), utility("original", 0.5),
+        utility("syntf", 0.5, parameters=OPTIMUM, loss_per_word=25.6), utility("original", 0.5),
     ]  # fmt: skip
     found = Results(rows)
     assert found.scenarios == ["top5-any", "top10-any", "zoo"]
     assert found.models == ["nb", "svm", "other"]
     assert found.attackers == ["writeprints", "words"]
-    assert list(found.cells) == [other, OPTIMUM]
-    assert found.cells[OPTIMUM] == [rows[0], rows[2], rows[3]]
-    assert (found.loss(OPTIMUM), found.loss(other), found.loss(Cell())) == (25.6, None, None)
+    assert list(found.by_parameters) == [other, OPTIMUM]
+    assert found.by_parameters[OPTIMUM] == [rows[0], rows[2], rows[3]]
+    assert (found.loss(OPTIMUM), found.loss(other), found.loss(Parameters())) == (25.6, None, None)
 
 
-def test_two_results_of_the_same_are_refused():
-    with pytest.raises(SyntfError, match=r"a result is there twice: .*'original'"):
+def test_duplicate_results_are_refused():
+    with pytest.raises(SyntfError, match=r"there are two results for .*'original'"):
         Results([utility("original", 0.5), utility("original", 0.6)])
 
 
-def test_the_gain_is_that_of_the_paper():
+def test_gain_equals_the_papers():
     """Table 3's F1 scores: 87 and 66 %, hence 20 % by its own rounding."""
     found = Results(
         [
             utility("original", 0.69), attack("original", "top10-any", 0.64),
-            utility("syntf", 0.60, cell=OPTIMUM), attack("syntf", "top10-any", 0.42, cell=OPTIMUM),
-            attack("syntf", "top10-any", 0.08, cell=OPTIMUM, attacker="writeprints-random"),
+            utility("syntf", 0.60, parameters=OPTIMUM),
+            attack("syntf", "top10-any", 0.42, parameters=OPTIMUM),
+            attack("syntf", "top10-any", 0.08, parameters=OPTIMUM, attacker="writeprints-random"),
             utility("scrubadub", 0.64), attack("scrubadub", "top10-any", 0.57),
         ]
     )  # fmt: skip
-    measured = gain(found, OPTIMUM, "top10-any", "nb")
+    measured = analyst_gain(found, OPTIMUM, "top10-any", "nb")
     assert measured == Gain(0.60 / 0.69, 0.42 / 0.64, 0.60 / 0.69 - 0.42 / 0.64)
-    random = gain(found, OPTIMUM, "top10-any", "nb", attacker="writeprints-random")
+    random = analyst_gain(found, OPTIMUM, "top10-any", "nb", attacker="writeprints-random")
     assert random.attack == 0.08 / 0.64
-    scrubbed = gain(found, OPTIMUM, "top10-any", "nb", method="scrubadub")
+    scrubbed = analyst_gain(found, OPTIMUM, "top10-any", "nb", method="scrubadub")
     assert scrubbed[:2] == (0.64 / 0.69, 0.57 / 0.64)
-    assert gain(found, OPTIMUM, "top5-any", "nb") is None
-    assert gain(found, OPTIMUM, "top10-any", "svm") is None
-    assert gain(found, OPTIMUM._replace(length=1), "top10-any", "nb") is None
+    assert analyst_gain(found, OPTIMUM, "top5-any", "nb") is None
+    assert analyst_gain(found, OPTIMUM, "top10-any", "svm") is None
+    assert analyst_gain(found, OPTIMUM._replace(length=1), "top10-any", "nb") is None
 
 
-def test_nothing_is_relative_to_a_score_of_zero():
-    assert relative(utility("syntf", 0.5), utility("original", 0.0)) is None
-    assert relative(utility("syntf", 0.0), utility("original", 0.5)) == 0.0
-    assert relative(None, utility("original", 0.5)) is None
-    assert relative(utility("syntf", 0.5), None) is None
-
-
-CELLS = [OPTIMUM._replace(epsilon=float(epsilon)) for epsilon in (10, 20, 30, 40)]
-
-
-@given(st.lists(st.none() | st.integers(1, 9), min_size=12, max_size=12))
-def test_the_best_cell_is_that_of_the_largest_least_gain(scores):
-    """In integers: β_U is 1 everywhere, so the largest attack of a cell decides."""
-    rows = [utility("original", 1.0), *(utility("syntf", 1.0, cell=cell) for cell in CELLS)]
-    rows += [attack("original", scenario, 10.0) for scenario in "abc"]
-    largest = {}
-    for place, cell in enumerate(CELLS):
-        own = scores[3 * place : 3 * place + 3]
-        pairs = zip("abc", own, strict=True)
-        rows += [attack("syntf", name, float(f1), cell=cell) for name, f1 in pairs if f1]
-        if None not in own:
-            largest[cell] = max(own)
-    found = Results(rows)
-    for cell in CELLS:
-        wanted = 1 - largest[cell] / 10 if cell in largest else None
-        assert least_gain(found, cell, "nb") == wanted
-    wanted = min(largest, key=largest.get) if largest else None  # the first of equals
-    assert best(found, "nb") == wanted
-    assert best(found, "svm") is None
-
-
-def test_the_best_cell_depends_on_model_and_attacker():
-    rows = []
-    for model, attacker, wins in itertools.product(["nb", "svm"], ["writeprints", "words"], "x"):
-        place = ["nb", "svm"].index(model) + 2 * ["writeprints", "words"].index(attacker)
-        rows.append(attack("original", wins, 0.9, model, attacker=attacker))
-        for other, cell in enumerate(CELLS):
-            f1 = 0.3 if other == place else 0.6
-            rows.append(attack("syntf", wins, f1, model, cell, attacker))
-    for model in ("nb", "svm"):
-        rows.append(utility("original", 0.7, model))
-        rows += [utility("syntf", 0.6, model, cell) for cell in CELLS]
-    found = Results(rows)
-    assert [best(found, model) for model in ("nb", "svm")] == CELLS[:2]
-    assert [best(found, model, attacker="words") for model in ("nb", "svm")] == CELLS[2:]
-    assert best(Results([]), "nb") is None
+def test_relative_score_is_none_for_zero():
+    assert relative_score(utility("syntf", 0.5), utility("original", 0.0)) is None
+    assert relative_score(utility("syntf", 0.0), utility("original", 0.5)) == 0.0
+    assert relative_score(None, utility("original", 0.5)) is None
+    assert relative_score(utility("syntf", 0.5), None) is None

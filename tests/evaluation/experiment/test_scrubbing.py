@@ -1,4 +1,4 @@
-"""Scrubbing as scrubadub does it, with names as its version of 2018 found them."""
+"""Scrubbing with scrubadub, and names as its version of 2018 found them."""
 
 import os
 import pickle
@@ -13,7 +13,7 @@ from sklearn.datasets import fetch_20newsgroups
 
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment import scrubbing
-from syntf.evaluation.experiment.scrubbing import find_names, scrub, version
+from syntf.evaluation.experiment.scrubbing import find_names, scrub, scrubber_version
 
 NEEDED = "needs scrubadub: pip install 'syntf[evaluate]'"
 
@@ -84,24 +84,24 @@ def names_by_hand(text, nouns):
 
 
 @pytest.mark.parametrize(("text", "wanted"), OF_2018)
-def test_names_are_those_of_2018(scrubadub, text, wanted):
+def test_names_equal_those_of_2018(scrubadub, text, wanted):
     assert scrub([text], names=True) == [wanted]
     assert scrub([text]) == [text]
 
 
-def test_a_name_is_one_wherever_it_stands(scrubadub):
+def test_a_name_is_removed_wherever_it_occurs(scrubadub):
     """A first word is common if it can be; the same one with a capital further on is a name."""
     assert list(find_names("Kitten sleeps, and the kitten dreams.")) == []
     assert list(find_names("Kitten sleeps. See the Kitten, kitten!")) == [(0, 6), (23, 29)]
 
 
-def test_of_two_names_at_one_place_the_longer_is_taken(scrubadub):
+def test_longer_of_two_names_is_taken(scrubadub):
     assert list(find_names("Mary-Ann met Mary, Ann said.")) == [(0, 8), (13, 17), (19, 22)]
     assert scrub(["Mary met Mary-Ann Li."], names=True) == ["{{NAME}} met {{NAME}} {{NAME}}."]
 
 
 @given(joined(WORDS) | st.text(max_size=40))
-def test_names_are_found_as_by_hand(scrubadub, text):
+def test_names_equal_a_simple_search(scrubadub, text):
     from textblob.en.taggers import PatternTagger
 
     tagged = PatternTagger().tag(text)
@@ -110,7 +110,7 @@ def test_names_are_found_as_by_hand(scrubadub, text):
 
 
 @given(joined(WORDS))
-def test_names_alone_are_replaced_where_they_stand(scrubadub, text):
+def test_only_names_are_replaced(scrubadub, text):
     """Names that touch share a placeholder; all else stays, to the letter."""
     wanted, upto, touching = [], 0, 0
     for beg, end in find_names(text):
@@ -122,8 +122,8 @@ def test_names_alone_are_replaced_where_they_stand(scrubadub, text):
     assert scrub([text], names=True) == ["".join(wanted) + text[upto:]]
 
 
-def test_the_detector_tells_what_scrubadub_asks_of_one(scrubadub):
-    detector = scrubbing._detector()(locale="en_GB")
+def test_detector_fulfils_the_interface_of_scrubadub(scrubadub):
+    detector = scrubbing._proper_noun_detector()(locale="en_GB")
     assert isinstance(detector, scrubadub.detectors.Detector)
     (filth,) = detector.iter_filth("the cat Émile", document_name="letter")
     assert type(filth) is scrubadub.filth.NameFilth
@@ -132,13 +132,13 @@ def test_the_detector_tells_what_scrubadub_asks_of_one(scrubadub):
     assert filth.locale == "en_GB"
 
 
-def test_names_of_several_documents_stay_apart(scrubadub):
-    scrubber = scrubadub.Scrubber(detector_list=[scrubbing._detector()])
+def test_names_of_several_documents_are_separate(scrubadub):
+    scrubber = scrubadub.Scrubber(detector_list=[scrubbing._proper_noun_detector()])
     found = scrubber.iter_filth_documents({"a": "the cat Tom", "b": "a dog, Rex"})
     assert [(f.document_name, f.beg, f.end) for f in found] == [("a", 8, 11), ("b", 7, 10)]
 
 
-def test_other_scrubbers_do_not_learn_of_names(scrubadub):
+def test_detector_is_not_registered_globally(scrubadub):
     known = set(scrubadub.detectors.detector_catalogue.get_all())
     assert scrub(["the cat Tom"], names=True) == ["the cat {{NAME}}"]
     assert set(scrubadub.detectors.detector_catalogue.get_all()) == known
@@ -148,14 +148,14 @@ def test_other_scrubbers_do_not_learn_of_names(scrubadub):
 
 @given(st.lists(joined(DIRT), max_size=4))
 @example(["Call 312-555-1212.", "", "joe@example.org"])
-def test_without_names_it_is_scrubadub_as_it_comes(scrubadub, texts):
+def test_scrub_without_names_equals_scrubadub(scrubadub, texts):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         assert scrub(texts) == [scrubadub.clean(text) for text in texts]
 
 
 @given(st.lists(joined(DIRT) | st.text(max_size=60), max_size=4))
-def test_no_text_is_lost(scrubadub, texts):
+def test_only_empty_texts_become_empty(scrubadub, texts):
     """A text that scrubadub failed on would come with a warning, which is an error here."""
     for names in (False, True):
         cleaned = scrub(texts, names=names)
@@ -163,7 +163,7 @@ def test_no_text_is_lost(scrubadub, texts):
 
 
 @pytest.mark.parametrize("names", [False, True])
-def test_odd_texts_pass_as_they_are(scrubadub, names):
+def test_unusual_texts_are_unchanged(scrubadub, names):
     odd = [
         "",
         " ",
@@ -178,7 +178,7 @@ def test_odd_texts_pass_as_they_are(scrubadub, names):
     assert scrub(odd, names=names) == odd
 
 
-def test_all_kinds_at_once(scrubadub):
+def test_all_kinds_of_information_are_removed(scrubadub):
     text = "Ask Anna at anna@example.org or 312-555-1212; @anna, 123-45-6789."
     assert scrub([text]) == [
         "Ask Anna at {{EMAIL}} or {{PHONE}}; {{TWITTER}}, {{SOCIAL_SECURITY_NUMBER}}."
@@ -188,7 +188,7 @@ def test_all_kinds_at_once(scrubadub):
     ]
 
 
-def test_a_failure_empties_its_text_and_no_other(scrubadub, monkeypatch):
+def test_failure_empties_only_its_own_text(scrubadub, monkeypatch):
     genuine = scrubadub.Scrubber.clean
 
     def clean(self, text):
@@ -203,7 +203,7 @@ def test_a_failure_empties_its_text_and_no_other(scrubadub, monkeypatch):
     assert told[0].filename == __file__
 
 
-def test_an_interruption_is_not_taken_for_a_failure(scrubadub, monkeypatch):
+def test_interruption_is_raised(scrubadub, monkeypatch):
     def interrupted(self, text):
         raise KeyboardInterrupt
 
@@ -212,7 +212,7 @@ def test_an_interruption_is_not_taken_for_a_failure(scrubadub, monkeypatch):
         scrub(["text"])
 
 
-def test_each_text_is_told_of_once_it_is_done(scrubadub):
+def test_progress_is_reported_after_each_text(scrubadub):
     told = []
 
     def texts():
@@ -226,23 +226,23 @@ def test_each_text_is_told_of_once_it_is_done(scrubadub):
     assert told == [1] * 5
 
 
-def test_another_process_can_be_given_it(scrubadub):
+def test_scrub_can_be_pickled(scrubadub):
     again = pickle.loads(pickle.dumps(partial(scrub, names=True)))  # noqa: S301
     assert again(["the cat Tom"]) == ["the cat {{NAME}}"]
 
 
-def test_version(scrubadub):
-    assert version() == f"scrubadub {scrubadub.__version__}"
+def test_scrubber_version(scrubadub):
+    assert scrubber_version() == f"scrubadub {scrubadub.__version__}"
 
 
-def test_without_scrubadub_it_says_what_to_install(monkeypatch):
+def test_error_names_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "scrubadub", None)
-    for call in (version, partial(scrub, []), partial(scrub, [], names=True)):
+    for call in (scrubber_version, partial(scrub, []), partial(scrub, [], names=True)):
         with pytest.raises(SyntfError, match=r"pip install 'syntf\[evaluate\]'"):
             call()
 
 
-def test_names_in_20_newsgroups_are_those_of_2018(scrubadub):
+def test_names_in_20_newsgroups_equal_those_of_2018(scrubadub):
     """As many as scrubadub 1.2.0 finds, in 234 messages where it has no choice between two."""
     try:
         train = fetch_20newsgroups(

@@ -8,9 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation.tuning.search import Candidate, Goal, Space, finalists, front, longest, search
+from syntf.evaluation.tuning.search import (
+    MAX_NEARBY,
+    Candidate,
+    Goal,
+    SearchSpace,
+    confirm_finalists,
+    max_measurements,
+    pareto_front,
+    search,
+)
 
-SPACE = Space()
+SPACE = SearchSpace()
 CANDIDATES = st.builds(
     Candidate,
     st.sampled_from(SPACE.neighbours),
@@ -49,12 +58,12 @@ PLANTED = [(1, 2_000, "tf"), (3, 5_000, "tfidf"), (5, 500, "tf"), (2, 10_000, "t
 
 
 def noisy(utility, spread):
-    """The same noise whenever a candidate is measured on a rung, less on higher ones."""
+    """Adds noise that depends on the candidate and the round, and falls from round to round."""
 
-    def measure(one, rung):
-        calls.append((one, rung))
-        number = int.from_bytes(sha256(repr((one, rung)).encode()).digest()[:4]) / 2**32
-        return utility(one) + (number - 0.5) * spread / DOCUMENTS[rung] ** 0.5
+    def measure(one, number):
+        calls.append((one, number))
+        share = int.from_bytes(sha256(repr((one, number)).encode()).digest()[:4]) / 2**32
+        return utility(one) + (share - 0.5) * spread / DOCUMENTS[number] ** 0.5
 
     calls = measure.calls = []
     return measure
@@ -63,7 +72,7 @@ def noisy(utility, spread):
 @pytest.mark.parametrize("spread", [0, 0.02])
 @pytest.mark.parametrize("target", [0.6, 0.75, 0.87])
 @pytest.mark.parametrize("where", PLANTED)
-def test_a_planted_optimum_is_found_at_a_hundredth_of_the_grid(where, target, spread):
+def test_planted_optimum_is_found_with_a_hundredth_of_the_measurements(where, target, spread):
     utility = planted(*where)
     goal = Goal(utility=target)
     measure = noisy(utility, spread)
@@ -72,14 +81,14 @@ def test_a_planted_optimum_is_found_at_a_hundredth_of_the_grid(where, target, sp
     least = goal.best(every)
     assert utility(found) >= target - spread
     assert found.document_loss <= (1.1 + 4 * spread) * least.document_loss
-    work = sum(DOCUMENTS[rung] for _, rung in measure.calls)
+    work = sum(DOCUMENTS[number] for _, number in measure.calls)
     assert work < len(every) * DOCUMENTS[-2] / 100
-    assert len(measure.calls) <= longest(SPACE)
+    assert len(measure.calls) <= max_measurements(SPACE)
 
 
 @pytest.mark.parametrize("limit", [150, 400, 800, 2800, 9000])
 @pytest.mark.parametrize("where", PLANTED)
-def test_the_most_utility_under_a_loss_is_found(where, limit):
+def test_most_utility_under_a_loss_is_found(where, limit):
     utility = planted(*where)
     goal = Goal(max_loss=limit)
     measure = noisy(utility, 0)
@@ -88,12 +97,12 @@ def test_the_most_utility_under_a_loss_is_found(where, limit):
     every = {one: utility(one) for one in grid()}
     assert found.document_loss <= limit
     assert scores[found] >= 0.95 * every[goal.best(every)]
-    assert len(measure.calls) <= longest(SPACE)
+    assert len(measure.calls) <= max_measurements(SPACE)
     beyond = any(one.document_loss > limit for one in scores)
     assert beyond == (2 * limit <= SPACE.budgets[1])  # what twice the loss would bring
 
 
-def test_a_limit_on_words_holds_beside_the_others():
+def test_limit_per_word_holds_with_other_limits():
     utility = planted(1, 2_000, "tf")
     goal = Goal(utility=0.5, max_loss_per_word=8.3)
     scores = search(goal, SPACE, noisy(utility, 0))
@@ -101,7 +110,7 @@ def test_a_limit_on_words_holds_beside_the_others():
     assert goal.best(scores) is not None
 
 
-def test_a_search_whose_measurements_are_remembered_goes_on_without_repeating():
+def test_search_with_remembered_measurements_repeats_none():
     utility = planted(3, 5_000, "tfidf")
     goal = Goal(utility=0.75)
     whole = noisy(utility, 0.02)
@@ -110,12 +119,12 @@ def test_a_search_whose_measurements_are_remembered_goes_on_without_repeating():
     for stop in (5, 40, 10**6):
         fresh = noisy(utility, 0.02)
 
-        def measure(one, rung, fresh=fresh, stop=stop):
-            if (one, rung) not in remembered:
+        def measure(one, number, fresh=fresh, stop=stop):
+            if (one, number) not in remembered:
                 if len(fresh.calls) == stop:
                     raise KeyboardInterrupt
-                remembered[one, rung] = fresh(one, rung)
-            return remembered[one, rung]
+                remembered[one, number] = fresh(one, number)
+            return remembered[one, number]
 
         try:
             found = search(goal, SPACE, measure)
@@ -125,7 +134,7 @@ def test_a_search_whose_measurements_are_remembered_goes_on_without_repeating():
     assert list(remembered) == list(dict.fromkeys(whole.calls))
 
 
-def test_an_impossible_target_leaves_the_best_that_can_be_reached():
+def test_impossible_target_gives_the_best_that_can_be_reached():
     goal = Goal(utility=0.999)
     measure = noisy(planted(1, 2_000, "tf"), 0)
     scores = search(goal, SPACE, measure)
@@ -135,9 +144,9 @@ def test_an_impossible_target_leaves_the_best_that_can_be_reached():
 
 
 @given(st.floats(50, 4000))
-def test_a_budget_is_spent_and_never_exceeded(budget):
+def test_budget_is_used_and_never_exceeded(budget):
     low, high = SPACE.lengths
-    spent = SPACE.spent(budget)
+    spent = SPACE.lengths_by_loss(budget)
     for loss, length in spent.items():
         assert low <= length <= high
         assert loss * length <= budget + 1e-6
@@ -150,8 +159,8 @@ def test_a_budget_is_spent_and_never_exceeded(budget):
 
 
 @given(st.floats(100, 2800), st.integers(1, 40))
-def test_a_design_spends_the_budget_and_repeats_nothing(budget, count):
-    spent = SPACE.spent(budget)
+def test_design_uses_the_budget_without_duplicates(budget, count):
+    spent = SPACE.lengths_by_loss(budget)
     made = SPACE.design(budget, count)
     assert len(set(made)) == len(made)
     assert len(made) == min(count, len(made))
@@ -162,7 +171,7 @@ def test_a_design_spends_the_budget_and_repeats_nothing(budget, count):
         assert one.max_size in SPACE.sizes
 
 
-def test_a_design_spreads_over_every_value():
+def test_design_covers_every_value():
     made = SPACE.design(800, 32)
     assert len(made) == 32
     for name in ("neighbours", "max_size", "weights"):
@@ -174,14 +183,14 @@ def test_a_design_spreads_over_every_value():
 
 
 @given(CANDIDATES, st.floats(100, 2800))
-def test_heirs_differ_in_one_step_and_spend_the_budget(known, budget):
-    spent = SPACE.spent(budget)
-    like, *others = SPACE.near(known, budget)
+def test_nearby_candidates_differ_in_one_step_and_use_the_budget(known, budget):
+    spent = SPACE.lengths_by_loss(budget)
+    like, *others = SPACE.nearby(known, budget)
     assert (like.neighbours, like.max_size, like.weights) == (known[0], known[3], known[4])
     assert abs(like.loss - known.loss) == min(abs(loss - known.loss) for loss in spent)
     for one in (like, *others):
         assert spent[one.loss] == one.length
-    assert len(others) <= search.NEAR
+    assert len(others) <= MAX_NEARBY
     for one in others:
         kinds = [one[i] != like[i] for i in (0, 3, 4)]
         assert sum(kinds) == (one.loss == like.loss or any(kinds))
@@ -191,7 +200,7 @@ def test_heirs_differ_in_one_step_and_spend_the_budget(known, budget):
 
 
 @given(SCORES)
-def test_the_front_is_what_nothing_excels(scores):
+def test_front_has_the_candidates_that_nothing_surpasses(scores):
     def excelled(one):
         return any(
             (other.document_loss, -scores[other]) != (one.document_loss, -scores[one])
@@ -200,13 +209,13 @@ def test_the_front_is_what_nothing_excels(scores):
             for other in scores
         )
 
-    found = front(scores)
+    found = pareto_front(scores)
     wanted = {(one.document_loss, scores[one]) for one in scores if not excelled(one)}
     assert [(one.document_loss, scores[one]) for one in found] == sorted(wanted)
 
 
 @given(SCORES, st.none() | st.sampled_from([0.55, 0.7, 0.9]), st.floats(4, 3000))
-def test_the_best_is_that_of_all_that_the_goal_allows(scores, target, limit):
+def test_best_candidate_is_within_the_limits(scores, target, limit):
     goal = Goal(utility=target, max_loss=limit, max_loss_per_word=12.0)
     allowed = [one for one in scores if one.loss <= 12 and one.document_loss <= limit + 1e-9]
     found = goal.best(scores)
@@ -216,7 +225,7 @@ def test_the_best_is_that_of_all_that_the_goal_allows(scores, target, limit):
     else:
         reaching = [one.document_loss for one in allowed if scores[one] >= target]
         assert (found.document_loss if found else None) == min(reaching, default=None)
-    assert found is None or found in front({one: scores[one] for one in allowed})
+    assert found is None or found in pareto_front({one: scores[one] for one in allowed})
 
 
 def line(count):
@@ -225,13 +234,13 @@ def line(count):
     return {one: 0.5 + 0.05 * i for i, one in enumerate(made)}
 
 
-def test_finalists_are_the_best_and_those_beside_it():
+def test_finalists_are_the_best_and_its_neighbours():
     scores = line(8)
-    confirmed = finalists(Goal(utility=0.7), scores, scores.__getitem__)
+    confirmed = confirm_finalists(Goal(utility=0.7), scores, scores.__getitem__)
     assert list(confirmed) == list(scores)[2:7]
 
 
-def test_a_best_that_does_not_stand_is_followed_by_dearer_ones_until_one_does():
+def test_larger_losses_follow_if_the_best_is_not_confirmed():
     scores = line(9)
     asked = []
 
@@ -240,33 +249,35 @@ def test_a_best_that_does_not_stand_is_followed_by_dearer_ones_until_one_does():
         return scores[one] - 0.16
 
     goal = Goal(utility=0.55)
-    confirmed = finalists(goal, scores, confirm)
+    confirmed = confirm_finalists(goal, scores, confirm)
     assert asked == list(scores)[:6]
     assert goal.best(confirmed) == list(scores)[5]
-    assert list(finalists(Goal(utility=0.99), scores, scores.__getitem__)) == list(scores)[6:]
+    assert (
+        list(confirm_finalists(Goal(utility=0.99), scores, scores.__getitem__)) == list(scores)[6:]
+    )
 
 
-def test_one_that_the_best_excelled_by_chance_gets_its_turn():
+def test_candidate_surpassed_by_chance_is_confirmed_later():
     cheap, good, dear = line(3)
     scores = {cheap: 0.7, good: 0.69, dear: 0.9}
     truth = {cheap: 0.6, good: 0.66, dear: 0.9}
     goal = Goal(utility=0.65)
-    assert front(scores) == [cheap, dear]
-    assert goal.best(finalists(goal, scores, truth.__getitem__)) == good
+    assert pareto_front(scores) == [cheap, dear]
+    assert goal.best(confirm_finalists(goal, scores, truth.__getitem__)) == good
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({}, "name a goal"),
-        ({"utility": 0.0}, "must be above 0"),
-        ({"utility": float("nan")}, "must be above 0"),
-        ({"utility": 87.0}, "more than all of it"),
-        ({"max_loss": -1.0}, "must be above 0"),
-        ({"max_loss": 99.0}, "the least that is tried is 100, 25 words at 4"),
-        ({"max_loss_per_word": 3.0}, "the least that is tried is 4"),
+        ({}, "no goal: use at least one of"),
+        ({"utility": 0.0}, "must be greater than 0"),
+        ({"utility": float("nan")}, "must be greater than 0"),
+        ({"utility": 87.0}, "must not be greater than 1"),
+        ({"max_loss": -1.0}, "must be greater than 0"),
+        ({"max_loss": 99.0}, "smallest that is tried is 100, 25 words at 4"),
+        ({"max_loss_per_word": 3.0}, "smallest loss per word that is tried is 4"),
     ],
 )
-def test_goals_that_make_no_sense_are_refused(given, says):
+def test_impossible_goals_are_refused(given, says):
     with pytest.raises(SyntfError, match=says):
-        search(Goal(**given), SPACE, lambda one, rung: 1.0)
+        search(Goal(**given), SPACE, lambda one, number: 1.0)

@@ -1,4 +1,4 @@
-"""`syntf evaluate`: its options."""
+"""`syntf evaluate`: what releases of these texts keep for an analyst and reveal to attackers."""
 
 from pathlib import Path
 from typing import Any
@@ -8,36 +8,128 @@ import click
 from syntf.cli.configured import Configured
 from syntf.cli.options import FILE, corpus_options, evaluation_options, parameters
 
+CORPUS_OPTIONS = ("text", "label", "author", "split", "test_share")
+OWN_OPTIONS = ("min_test", "runs", "scrub", "tagger", "force", "as_json", "quiet")
+
 
 @click.command(
-    "evaluate", short_help="What a release keeps of your texts: topics, authors.", cls=Configured
+    "evaluate",
+    short_help="Measure how well topics and authors can be predicted.",
+    cls=Configured,
 )
 @click.argument("input", type=FILE, metavar="FILE")
 @corpus_options
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the results go.")
+@click.option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@click.option("--scrub/--no-scrub", help="Compare with scrubadub as well.")
+@click.option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
 @parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @parameters("analyzer", "vocabulary")
 @click.option(
-    "--fit-vocabulary/--no-fit-vocabulary", help="Take the vocabulary from the training half."
+    "--fit-vocabulary/--no-fit-vocabulary", help="Take the vocabulary from the training texts."
 )
 @parameters("min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers")
 def command(input: Path, out: Path, **options: Any) -> None:
     """Measure what a release of the texts in FILE keeps: topics, authors, or both.
 
-    An analyst learns labels, an attacker authors, from one part of the documents, and both
-    are tested on the rest: on the texts as they are, on their term vectors, and on synthetic
-    ones, made anew for each run. DIR gets results.csv, scenarios.csv and figures. An
-    interrupted evaluation goes on where it was when started again.
+    An analyst learns labels and attackers learn authors from the training texts. Both are tested
+    on the other texts: as they are, as term vectors, and as synthetic vectors, which are drawn
+    again for each run. DIR gets results.csv, scenarios.csv, linkage.csv, a report and figures. Run
+    the same command again to continue an interrupted evaluation.
 
     \b
     Example:
       syntf evaluate mails.csv --text body --label topic --author sender --out proof
     """
-    from syntf.cli import anonymize, evaluate
+    from syntf.cli import anonymize
 
-    names = ("text", "label", "author", "split", "test_share", "min_test", "runs", "scrub",
-             "tagger", "force", "as_json", "quiet")  # fmt: skip
-    own = {name: options.pop(name) for name in names}
-    evaluate.run(input, out, settings=anonymize.settings(**options), **own)
+    own = {name: options.pop(name) for name in (*CORPUS_OPTIONS, *OWN_OPTIONS)}
+    columns = {name: own.pop(name) for name in CORPUS_OPTIONS}
+    run(input, out, columns, settings=anonymize.settings(**options), **own)
+
+
+def run(
+    input: Path,
+    out: Path,
+    columns: dict[str, Any],
+    *,
+    min_test: int,
+    runs: int,
+    scrub: bool,
+    tagger: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    settings: Any,
+) -> None:
+    """Evaluate releases of a file; `columns` are the arguments of `corpus_from_table`."""
+    from syntf.cli import console, evaluation_tables
+    from syntf.core.errors import SyntfError
+    from syntf.core.exact import shown
+    from syntf.evaluation.attack.linkage import attack_release
+    from syntf.evaluation.attack.scenarios import find_scenarios
+    from syntf.evaluation.attack.tagging import choose_tagger
+    from syntf.evaluation.experiment import folder
+    from syntf.evaluation.experiment.corpus import corpus_from_table
+    from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
+    from syntf.evaluation.experiment.experiment import Experiment
+    from syntf.evaluation.experiment.run_log import resumable
+    from syntf.evaluation.experiment.scrubbing import scrubber_version
+    from syntf.inputs import corpus as inputs
+    from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.report.page import NAME as REPORT
+    from syntf.report.page import page
+    from syntf.report.portrait import portrait
+
+    if columns["label"] is None and columns["author"] is None:
+        raise SyntfError("nothing to predict: name a column with --label, --author or both")
+    if scrub:
+        scrubber_version()  # raises an error if scrubadub is not installed
+    corpus = corpus_from_table(inputs.read(input), **columns)
+    scenarios, notices = find_scenarios(corpus, min_test=min_test)
+    if columns["author"] is None:
+        notices = []
+    evaluator = Evaluator.for_corpus(
+        corpus, scenarios, choose_tagger(tagger) if scenarios else None
+    )
+    notices = [*corpus.notices, *notices]
+    if columns["label"] is not None and evaluator.why_no_labels:
+        notices.append(evaluator.why_no_labels)
+    if evaluator.why_no_labels and not scenarios:
+        raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
+    with console.progress(quiet) as stages:
+        experiment = Experiment(corpus, evaluator, settings, runs, ALL_ATTACKERS, stages=stages)
+        results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
+        with resumable():
+            anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=stages)
+            linkage = list(attack_release(corpus, anonymizer, stages=stages))
+    folder.write_linkage(out, linkage)
+    guarantee = anonymizer.guarantee()
+    picture = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
+    html = page(guarantee, picture, evaluated=folder.read_evaluation(out, parameters))
+    (out / REPORT).write_bytes(html.encode())
+    if as_json:
+        console.emit(
+            {
+                "note": evaluation_tables.HEADING,
+                "notices": notices,
+                **evaluation_tables.loss_record(results, parameters, settings),
+                "runs": runs,
+                "tagger": experiment.tagger_name if scenarios else None,
+                "results": evaluation_tables.result_records(results),
+                "linkage": [folder.linkage_row(attack) for attack in linkage],
+                "out": str(out),
+            }
+        )
+    elif not quiet:
+        evaluation_tables.print_heading(notices)
+        console.show(evaluation_tables.comparison_table(results, parameters))
+        loss = results.loss(parameters) or 0.0
+        console.out.print(
+            f"loss {shown(loss, 4)} per word, {shown(loss * settings.length, 2)} per document; "
+            f"mean of {runs} runs ± standard deviation"
+        )
+        if scenarios:
+            console.out.print(f"part-of-speech tags: {experiment.tagger_name}", markup=False)
+        if linkage:
+            console.show(evaluation_tables.linkage_table(linkage))
+        evaluation_tables.print_folder("Results and figures", out)

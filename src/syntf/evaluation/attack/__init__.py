@@ -1,1 +1,1 @@
-"""Attackers, their features, and how well a text is linked to its release."""
+"""Attackers, the features they use, and linkage of texts with their releases."""

@@ -1,10 +1,11 @@
-"""Attackers: given texts by known authors, who wrote these others?
+"""Attackers, who learn from texts by known authors and predict who wrote other texts.
 
-Each sees texts only, those of a release as :func:`~syntf.evaluation.attack.reversal.reverse` makes
-them. An *adaptive* attacker learns from what was released of the training half, as she has the
-same release as the analyst; a *static* one learns from the original texts. Two more see no text
-at all: whoever knows the topic of each text, and whoever knows the analyst's guess of it. Where
-authors keep to their topics that already tells much, and it is the floor under every attack.
+Attackers see texts only; of a release they see the texts that
+:func:`~syntf.evaluation.attack.reversal.reverse` builds from its counts. An *adaptive* attacker
+learns from the release of the training documents, a *static* attacker from the original texts.
+Two more attackers see no text at all: one knows the topic of each document, the other knows the
+topic that the analyst predicts. Where authors keep to their topics, this already reveals much of
+who wrote what. It is the topic floor, with which all other attacks are compared.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,79 +13,111 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, diags
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
-from syntf.evaluation.attack.classifiers import weka
 from syntf.evaluation.attack.tagging import Tagger, tag_all
 from syntf.evaluation.attack.writeprints import WritePrintsLimited
 from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 
 Authors = NDArray[Any]
-Guesses = dict[str, Authors]
-"""By model."""
+Predictions = dict[str, Authors]
+"""The predicted authors, by the name of the model."""
 
-Attack = Callable[[Sequence[str], Authors, Sequence[str]], Guesses]
-"""From texts to learn from and their authors to guesses for new texts."""
+Attacker = Callable[[Sequence[str], Authors, Sequence[str]], Predictions]
+"""Called with training texts, their authors and test texts; predicts authors of the test texts."""
 
 STATIC = "-static"
+"""The suffix of the names of attackers who learn from the original texts."""
 
 
-def writeprints(tagger: Tagger, texts: Sequence[str]) -> Attack:
-    """The paper's attacker: WritePrints (Limited), then Weka's classifiers.
+def writeprints_attacker(tagger: Tagger, texts: Sequence[str]) -> Attacker:
+    """Build the paper's attacker: WritePrints (Limited) and the classifiers of Weka.
 
-    Tags all `texts`, those to learn from and the others, once for all scenarios.
+    All `texts`, for training and for testing, are tagged here, once for all scenarios.
     """
     tags = dict(zip(texts, tag_all(tagger, texts), strict=True))
 
-    def attack(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+    def attack(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
         style = WritePrintsLimited(tagger=tags.__getitem__)
-        return weka(style.fit_transform(seen), authors, style.transform(new))
+        return weka_predictions(style.fit_transform(train), authors, style.transform(test))
 
     return attack
 
 
-def words(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
-    """Words, weighed by tf-idf: the analyst's own way."""
-    return _linear(TfidfVectorizer(), seen, authors, new)
+def word_attacker(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
+    """Predict authors from words, weighted by tf-idf, as the analyst predicts labels."""
+    return _linear_predictions(TfidfVectorizer(), train, authors, test)
 
 
-def characters(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
-    """Sequences of two to four characters, weighed by tf-idf."""
-    found = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), sublinear_tf=True)
-    return _linear(found, seen, authors, new)
+def character_attacker(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
+    """Predict authors from sequences of two to four characters, weighted by tf-idf."""
+    vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(2, 4), sublinear_tf=True)
+    return _linear_predictions(vectorizer, train, authors, test)
 
 
-def embeddings(vectors: WordVectors, texts: Sequence[str]) -> Attack:
-    """The mean of a text's word vectors, then logistic regression."""
-    means = {text: _mean(vectors, text) for text in texts}
+def label_attacker(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
+    """Predict the author who wrote most under a label; the "texts" are the labels themselves."""
+    vectorizer = CountVectorizer(analyzer=lambda label: [label])
+    return _linear_predictions(vectorizer, train, authors, test)
 
-    def attack(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
+
+def embedding_attacker(vectors: WordVectors, texts: Sequence[str]) -> Attacker:
+    """Build an attacker who applies logistic regression to the mean word vector of each text."""
+    means = {text: _mean_vector(vectors, text) for text in texts}
+
+    def attack(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
         model = LogisticRegression(C=10, max_iter=1000)
-        model.fit(np.array([means[text] for text in seen]), authors)
-        return {"logistic": model.predict(np.array([means[text] for text in new]))}
+        model.fit(np.array([means[text] for text in train]), authors)
+        return {"logistic": model.predict(np.array([means[text] for text in test]))}
 
     return attack
 
 
-def topics(seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
-    """The author who wrote most under this label; here the texts are the labels."""
-    return _linear(CountVectorizer(analyzer=lambda label: [label]), seen, authors, new)
+def weka_predictions(train: csr_matrix, authors: Authors, test: csr_matrix) -> Predictions:
+    """Predict as Weka's NaiveBayesMultinomial and SMO (linear kernel, C = 1) do."""
+    _, counts = np.unique(authors, return_counts=True)
+    prior = (counts + 1) / (counts + 1).sum()
+    bayes = MultinomialNB(alpha=1, class_prior=prior).fit(train, authors)
+    scale = MinMaxScaling(train)
+    svm = SVC(kernel="linear", C=1).fit(scale(train), authors)
+    return {"nb": bayes.predict(test), "svm": svm.predict(scale(test))}
 
 
-def _linear(features: Any, seen: Sequence[str], authors: Authors, new: Sequence[str]) -> Guesses:
-    known, other = features.fit_transform(seen), features.transform(new)
+class MinMaxScaling:
+    """Scales each column to 0 … 1 on the training rows, as Weka does.
+
+    Constant columns become 0 and other rows are not clipped. Columns with a zero stay sparse.
+    """
+
+    def __init__(self, train: csr_matrix) -> None:
+        low = train.min(axis=0).toarray().ravel()
+        width = train.max(axis=0).toarray().ravel() - low
+        factor = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
+        self._factor, self._shift = diags(factor), csr_matrix(low * factor)
+
+    def __call__(self, rows: csr_matrix) -> csr_matrix:
+        ones = csr_matrix(np.ones((rows.shape[0], 1)))
+        return csr_matrix(rows @ self._factor - ones @ self._shift)
+
+
+def _linear_predictions(
+    vectorizer: Any, train: Sequence[str], authors: Authors, test: Sequence[str]
+) -> Predictions:
+    train_rows, test_rows = vectorizer.fit_transform(train), vectorizer.transform(test)
     models = {"nb": MultinomialNB(alpha=0.01), "svm": LinearSVC(C=1)}
-    return {name: model.fit(known, authors).predict(other) for name, model in models.items()}
+    return {
+        name: model.fit(train_rows, authors).predict(test_rows) for name, model in models.items()
+    }
 
 
-def _mean(vectors: WordVectors, text: str) -> NDArray[np.float64]:
+def _mean_vector(vectors: WordVectors, text: str) -> NDArray[np.float64]:
     rows = [row for word in tokenize(text) if (row := vectors.find(word)) is not None]
     if not rows:
         return np.zeros(vectors.matrix.shape[1])
-    found = np.asarray(vectors.matrix[rows], dtype=np.float64)
-    mean: NDArray[np.float64] = found.mean(axis=0) / 127
-    return mean
+    mean: NDArray[np.float64] = np.asarray(vectors.matrix[rows], dtype=np.float64).mean(axis=0)
+    return mean / 127

@@ -1,7 +1,7 @@
-"""Reverse vectorisation: a text again from the counts that were released of it.
+"""Reverse vectorisation: build texts from released counts, for attackers who need texts.
 
-The words' own order is lost, so the attacker chooses one, and her choice decides much of what
-WritePrints can measure: sorted words put equal ones side by side, and their n-grams repeat
+The order of the words is lost, so the attacker chooses one. The choice decides much of what
+WritePrints can measure: in sorted texts equal words stand side by side and their n-grams repeat
 from text to text; in a random order nearly every n-gram is new.
 """
 
@@ -19,10 +19,10 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 def reverse(
     counts: csr_matrix, terms: Sequence[str], order: Order = "alphabetical", seed: int = 0
 ) -> list[str]:
-    """A text for each row: every term as often as it was counted, in this order.
+    """Build a text from each row that repeats every term as often as it was counted.
 
-    ``frequency`` puts the terms found most often in all rows first; ``random`` shuffles the
-    words of each row, by `seed`.
+    ``frequency`` puts the terms first that are most frequent over all rows; ``random`` shuffles
+    the words of each row, depending on `seed`.
 
     >>> reverse(csr_matrix([[1, 2]]), ["zebra", "ant"])
     ['ant ant zebra']
@@ -38,6 +38,6 @@ def reverse(
     ends = np.concatenate([[0], np.cumsum(sorted_counts.data)])[sorted_counts.indptr]
     rows = np.split(words, ends[1:-1])
     if order == "random":
-        shuffled = check_random_state(seed)
-        rows = [shuffled.permutation(row) for row in rows]
+        generator = check_random_state(seed)
+        rows = [generator.permutation(row) for row in rows]
     return [" ".join(row) for row in rows]

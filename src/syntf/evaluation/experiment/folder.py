@@ -1,65 +1,206 @@
-"""What an experiment leaves in its folder: results, scenarios, tables and figures."""
+"""The folder of an evaluation: write its results and figures, and read them for a report."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, fields
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from syntf.core.errors import SyntfError
-from syntf.evaluation import bound_figures
-from syntf.evaluation.attack.linkage import Linked
-from syntf.evaluation.attack.scenarios import Scenario
-from syntf.evaluation.experiment import csv_files, plots, results, tables
-from syntf.evaluation.experiment.judge import IN_ORDERS
-from syntf.evaluation.experiment.log import Log
-from syntf.evaluation.experiment.paper import Cell
-from syntf.evaluation.experiment.results import Results
+from syntf.evaluation.attack.linkage import LinkageAttack
+from syntf.evaluation.attack.scenarios import AttackScenario
+from syntf.evaluation.experiment import plots
+from syntf.evaluation.experiment.csv_files import write_table
+from syntf.evaluation.experiment.experiment import SCRUBBING_METHODS, Experiment
+from syntf.evaluation.experiment.names import FLOORS, display_name
+from syntf.evaluation.experiment.results import (
+    Parameters,
+    Result,
+    Results,
+    average_runs,
+    best_result,
+    read_results,
+    topic_floor,
+    write_results,
+)
+from syntf.evaluation.experiment.run_log import RunLog, resumable
+from syntf.evaluation.figures import save_figures
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.report.contents import Compared, Evaluated, Link, Scenario
 
 RUNS = "runs.jsonl"
-LINKAGE = ("task", "pairs", "method", "auc", "tpr_at_1pct", "tpr_at_0.1pct", "same", "other")
+RESULTS = "results.csv"
+SCENARIOS = "scenarios.csv"
+LINKAGE = "linkage.csv"
+SCENARIO_COLUMNS = ("scenario", "authors", "min_train", "min_test", "train", "test")
+LINKAGE_COLUMNS = (
+    "task",
+    "pairs",
+    "method",
+    "auc",
+    "tpr_at_1pct",
+    "tpr_at_0.1pct",
+    "same",
+    "other",
+)
+LINKAGE_NAMES = {
+    ("document", "syntf"): "a text and its release",
+    ("membership", "syntf"): "a text, released or not",
+    ("author", "vectorised"): "two texts of an author, before",
+    ("author", "syntf"): "a text and a release of an author",
+    ("author-releases", "syntf"): "two releases of an author",
+}
+"""What a linkage attack links, by task and method."""
 
 
-def open_log(out: Path, experiment: str, *, force: bool = False) -> Log:
-    """The log of an experiment in this folder: gone on with, or new."""
-    if out.is_dir() and not (out / RUNS).exists() and any(out.iterdir()) and not force:
-        raise SyntfError(f"{out} holds other files: choose another folder, or add --force")
+def open_run_log(out: Path, experiment: str, *, force: bool = False) -> RunLog:
+    """Open the log of an experiment in this folder, or start one."""
     if out.exists() and not out.is_dir():
         raise SyntfError(f"{out} is a file: choose a folder")
+    if out.is_dir() and not (out / RUNS).exists() and any(out.iterdir()) and not force:
+        raise SyntfError(f"{out} holds other files: choose another folder, or add --force")
     if force:
         (out / RUNS).unlink(missing_ok=True)
-    return Log(out / RUNS, experiment)
+    return RunLog(out / RUNS, experiment)
 
 
-def write_results(out: Path, log: Log, scenarios: Sequence[Scenario]) -> Results:
-    """``results.csv`` and ``scenarios.csv``, as far as the log goes."""
-    summary = results.summarise(log.scores())
-    results.write(out / "results.csv", summary)
-    head = [field.name for field in fields(tables.Scenario)]
-    csv_files.write(out / "scenarios.csv", head, (astuple(one.row) for one in scenarios))
-    return Results(summary)
+def evaluate_settings(
+    experiment: Experiment, out: Path, *, force: bool = False, scrub: bool = False
+) -> tuple[Results, Parameters]:
+    """Evaluate releases with the settings of an experiment and write results and figures.
+
+    If the settings name a loss, the ε that gives this loss takes its place in the results.
+    """
+    settings, corpus = experiment.settings, experiment.corpus
+    if settings.loss is not None:
+        anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=experiment.stages)
+        settings = settings.changed(epsilon=anonymizer.mechanism.epsilon)
+        experiment = replace(experiment, settings=settings)
+    parameters = Parameters.of(settings)
+    log = open_run_log(out, experiment.key, force=force)
+    methods = tuple(SCRUBBING_METHODS) if scrub else ()
+    with resumable():
+        for _ in experiment.run(log, [parameters], methods):
+            results = write_summary(out, log, experiment.evaluator.scenarios)
+    save_figures(out, draw_figures(results, parameters))
+    return results, parameters
 
 
-def write_linkage(out: Path, linked: Iterable[Linked]) -> None:
-    """``linkage.csv``: a line for each attack; a rate that needs more pairs is empty."""
-    csv_files.write(out / "linkage.csv", LINKAGE, (linkage_row(one).values() for one in linked))
+def draw_figures(results: Results, parameters: Parameters) -> dict[str, Figure]:
+    """Draw the figures for which there are results."""
+    figures = {"performance": plots.performance(results, parameters)}
+    if len({one.spelling for one in results.by_parameters}) > 1:
+        figures["spelling"] = plots.spelling(results, parameters)
+    if set(SCRUBBING_METHODS).intersection(results.methods):
+        figures["scrubbing"] = plots.scrubbing(results, parameters)
+    return figures
 
 
-def linkage_row(one: Linked) -> dict[str, Any]:
-    """A line of ``linkage.csv``, by its columns."""
-    return dict(zip(LINKAGE, [one.task, one.pairs, one.method, *astuple(one.found)], strict=True))
+def write_summary(out: Path, log: RunLog, scenarios: Sequence[AttackScenario]) -> Results:
+    """Write ``results.csv`` and ``scenarios.csv`` from the runs in the log so far."""
+    results = average_runs(log.run_scores())
+    write_results(out / RESULTS, results)
+    rows = ([one.sizes[name] for name in SCENARIO_COLUMNS] for one in scenarios)
+    write_table(out / SCENARIOS, SCENARIO_COLUMNS, rows)
+    return Results(results)
 
 
-def draw(out: Path, found: Results, cell: Cell, more: Mapping[str, Figure] | None = None) -> None:
-    """The figures that the results suffice for, as PNG and SVG."""
-    drawn = {"performance": plots.performance(found, cell), **(more or {})}
-    if len({one.spelling for one in found.cells}) > 1:
-        drawn["spelling"] = plots.spelling(found, cell)
-    if {"scrubadub", "scrubadub-names"}.intersection(found.methods):
-        drawn["scrubbing"] = plots.scrubbing(found, cell)
-    if any(name in found.attackers for name in IN_ORDERS):
-        drawn["attackers"] = plots.attackers(found, cell)
-    for name, figure in drawn.items():
-        for suffix in (".png", ".svg"):
-            bound_figures.save(figure, out / f"{name}{suffix}")
+def write_linkage(out: Path, attacks: Iterable[LinkageAttack]) -> None:
+    """Write ``linkage.csv``, a row for each attack; rates that need more pairs stay empty."""
+    write_table(out / LINKAGE, LINKAGE_COLUMNS, (linkage_row(one).values() for one in attacks))
+
+
+def linkage_row(attack: LinkageAttack) -> dict[str, Any]:
+    """Return a row of ``linkage.csv`` by its columns."""
+    values = (attack.task, attack.pairs, attack.method, *astuple(attack.score))
+    return dict(zip(LINKAGE_COLUMNS, values, strict=True))
+
+
+def read_evaluation(folder: Path, parameters: Parameters) -> Evaluated:
+    """Read the results for these parameters, as a report shows them.
+
+    Attackers choose their model: before and after, the better one is shown.
+    """
+    path = folder / RESULTS
+    if not path.is_file():
+        raise SyntfError(f"no {RESULTS} in {folder}: name a folder that syntf evaluate has written")
+    results = Results(read_results(path))
+    loss = results.loss(parameters)
+    if loss is None:
+        raise SyntfError(
+            f"{folder} holds no evaluation with the parameters of this release (ε = "
+            f"{parameters.epsilon:g}, {parameters.length} words): run syntf evaluate with them"
+        )
+    with (folder / SCENARIOS).open(encoding="utf-8", newline="") as file:
+        authors = {row["scenario"]: int(row["authors"]) for row in csv.DictReader(file)}
+    analysts = [
+        _compare(
+            model,
+            [results.utility("original", model)],
+            [results.utility("syntf", model, parameters)],
+        )
+        for model in results.models
+    ]
+    return Evaluated(
+        runs=max(result.runs for result in results.by_parameters[parameters]),
+        loss_per_word=loss,
+        analyst=[row for row in analysts if row.after is not None],
+        scenarios=[
+            Scenario(
+                display_name(name),
+                authors.get(name, 0),
+                _compare_attackers(results, parameters, name),
+                _f1(topic_floor(results, name)),
+            )
+            for name in results.scenarios
+        ],
+        links=_read_linkage(folder / LINKAGE) if len(results.by_parameters) == 1 else [],
+    )
+
+
+def _compare_attackers(results: Results, parameters: Parameters, scenario: str) -> list[Compared]:
+    """Compare the attackers who see texts, the best on the release first."""
+    rows = []
+    for attacker in results.attackers:
+        if attacker not in FLOORS:
+            before, after = (
+                [
+                    results.attack(method, model, scenario, parameters, attacker=attacker)
+                    for model in results.models
+                ]
+                for method in ("original", "syntf")
+            )
+            rows.append(_compare(attacker, before, after))
+    measured = [row for row in rows if row.after is not None]
+    return sorted(measured, key=lambda row: -(row.after or 0))
+
+
+def _compare(name: str, before: list[Result | None], after: list[Result | None]) -> Compared:
+    best = best_result(after)
+    spread = None if best is None else best.f1_std
+    return Compared(display_name(name), _f1(best_result(before)), _f1(best), spread)
+
+
+def _f1(result: Result | None) -> float | None:
+    return None if result is None else result.f1
+
+
+def _read_linkage(path: Path) -> list[Link]:
+    """Read the linkage attacks; evaluations by early versions have none."""
+    if not path.is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        if tuple(rows.fieldnames or ()) != LINKAGE_COLUMNS:
+            raise SyntfError(f"{path.name} does not have the columns of {LINKAGE}")
+        return [
+            Link(
+                LINKAGE_NAMES[row["task"], row["method"]]
+                + ", same topic" * (row["pairs"] != "any"),
+                float(row["auc"]),
+                float(row["tpr_at_1pct"]) if row["tpr_at_1pct"] else None,
+            )
+            for row in rows
+        ]

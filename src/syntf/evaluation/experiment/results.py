@@ -1,7 +1,7 @@
-"""Scores of analysts and attackers: single runs, their means, and the paper's criterion.
+"""Scores of analysts and attackers: single runs, their means, and scores relative to the texts.
 
-A *cell* is one choice of the paper's parameters. β is a score on what a method leaves of
-the texts over the same score on the texts themselves: β_U of the analyst, β_A of the attacker.
+β is a score on the data that a method leaves, divided by the same score on the original texts: β_U
+for the analyst (utility) and β_A for the attacker.
 """
 
 import csv
@@ -13,28 +13,42 @@ from types import NoneType
 from typing import Any, NamedTuple, get_args
 
 from syntf.core.errors import SyntfError, said
-from syntf.evaluation.experiment import csv_files
-from syntf.evaluation.experiment.paper import FLOORS, LABELS, Cell
-
-_TEXTS = ("original", "scrubadub", "scrubadub-names")
-"""These leave words in the order of the text: no attacker has to choose one."""
-_ANY = Cell()
+from syntf.evaluation.experiment.csv_files import unescape_cell, write_table
+from syntf.evaluation.experiment.names import FLOORS, TEXT_METHODS, TOPIC_FLOOR, display_rank
 
 
-class Key(NamedTuple):
-    """What there is one result of."""
+class Parameters(NamedTuple):
+    """The parameters that an experiment varies; None or "" where a method has no such parameter."""
+
+    epsilon: float | None = None
+    length: int | None = None
+    spelling: float | None = None
+    morphology: str = ""
+    synsets: bool | None = None
+
+    @classmethod
+    def of(cls, settings: Any) -> "Parameters":
+        """Take the parameters from the attributes of settings, a guarantee or a result."""
+        return cls(*(getattr(settings, name) for name in cls._fields))
+
+
+NO_PARAMETERS = Parameters()
+
+
+class ResultKey(NamedTuple):
+    """What identifies a result: there is one for each key."""
 
     method: str
     task: str
     scenario: str
     model: str
     attacker: str
-    cell: Cell
+    parameters: Parameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What a score is of: a method, a task on what it leaves, and who does the task how."""
+class Measurement:
+    """What was measured: a method, its parameters, a task, and the model that does the task."""
 
     method: str
     task: str
@@ -49,17 +63,17 @@ class Measured:
     loss_per_word: float | None = None
 
     @property
-    def cell(self) -> Cell:
-        return Cell(*(getattr(self, name) for name in Cell._fields))
+    def parameters(self) -> Parameters:
+        return Parameters.of(self)
 
     @property
-    def key(self) -> Key:
-        return Key(*(getattr(self, name) for name in Key._fields))
+    def key(self) -> ResultKey:
+        return ResultKey(*(getattr(self, name) for name in ResultKey._fields))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Measured):
-    """One run of an analyst or an attacker; `tagger` names what tagged the words, if anything."""
+class RunScore(Measurement):
+    """The score of a single run; `tagger` names the part-of-speech tagger, if one was used."""
 
     run: int
     tagger: str = ""
@@ -69,33 +83,33 @@ class Score(Measured):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result(Measured):
-    """The mean of one or more runs: a line of ``results.csv``, whose columns are the fields.
+class Result(Measurement):
+    """The mean of one or more runs: a row of ``results.csv``, whose columns are the fields.
 
     Parameters
     ----------
     method : {'original', 'vectorised', 'syntf', 'scrubadub', 'scrubadub-names'}
     task : {'utility', 'attack'}
     scenario : str, default=''
-        Whom the attacker chooses among.
+        The authors among whom the attacker must choose.
     model : {'nb', 'svm'}
     attacker : str, default=''
-        Its features and, after a hyphen, the order it puts words in.
+        Its features and, after a hyphen, the order in which it puts words.
     epsilon, length, spelling, morphology, synsets
-        The cell; None or "" where a method has no such parameter.
+        The parameters; None or "" where a method has no such parameter.
     loss_per_word : float, optional
     runs : int
     f1, precision, recall : float
-        Weighted averages over the classes, and their means over the runs.
+        Averages over the classes, weighted by their size; means over the runs.
     f1_std : float, optional
-        Sample standard deviation over the runs; one run has none.
+        Sample standard deviation over the runs; None for a single run.
 
     Examples
     --------
     >>> from syntf.evaluation.experiment.results import Result
     >>> scores = dict(f1=0.69, precision=0.71, recall=0.7)
-    >>> Result(method="original", task="utility", model="nb", runs=1, **scores).cell
-    Cell(epsilon=None, length=None, spelling=None, morphology='', synsets=None)
+    >>> Result(method="original", task="utility", model="nb", runs=1, **scores).parameters
+    Parameters(epsilon=None, length=None, spelling=None, morphology='', synsets=None)
     """
 
     runs: int
@@ -105,22 +119,25 @@ class Result(Measured):
     recall: float
 
 
-def summarise(scores: Iterable[Score]) -> list[Result]:
-    """The mean of each cell's runs, in an order that does not depend on that of the scores."""
-    groups: dict[Key, list[Score]] = {}
+def average_runs(scores: Iterable[RunScore]) -> list[Result]:
+    """Return the mean of the runs of each key, in the order of display."""
+    groups: dict[ResultKey, list[RunScore]] = {}
     for score in scores:
         groups.setdefault(score.key, []).append(score)
-    return [_mean(groups[key]) for key in sorted(groups, key=_order)]
+    return [_mean(groups[key]) for key in sorted(groups, key=_sort_key)]
 
 
-def _mean(runs: list[Score]) -> Result:
+def _mean(runs: list[RunScore]) -> Result:
     first = runs[0]
     if len({score.run for score in runs}) < len(runs):
-        raise SyntfError(f"a run is there twice: {first.key}")
+        raise SyntfError(f"the log has the same run twice: {first.key}")
     if len({(score.tagger, score.loss_per_word) for score in runs}) > 1:
-        raise SyntfError(f"runs of different taggers or losses have no mean: {first.key}")
+        raise SyntfError(
+            f"runs with different taggers or losses cannot be averaged: {first.key}; "
+            "choose another folder, or add --force to start again"
+        )
     return Result(
-        **{field.name: getattr(first, field.name) for field in fields(Measured)},
+        **{field.name: getattr(first, field.name) for field in fields(Measurement)},
         runs=len(runs),
         f1=fmean(score.f1 for score in runs),
         f1_std=stdev(score.f1 for score in runs) if len(runs) > 1 else None,
@@ -129,51 +146,52 @@ def _mean(runs: list[Score]) -> Result:
     )
 
 
-def write(path: Path, results: Iterable[Result]) -> None:
-    """A CSV file of the results, whole or not at all."""
-    head = [field.name for field in fields(Result)]
-    csv_files.write(path, head, (map(_shown, astuple(result)) for result in results))
+def write_results(path: Path, results: Iterable[Result]) -> None:
+    """Write results to a CSV file, completely or not at all."""
+    header = [field.name for field in fields(Result)]
+    rows = (
+        (str(value).lower() if isinstance(value, bool) else value for value in astuple(result))
+        for result in results
+    )
+    write_table(path, header, rows)
 
 
-def read(path: Path) -> list[Result]:
-    """The results that :func:`write` wrote."""
+def read_results(path: Path) -> list[Result]:
+    """Read a file of :func:`write_results`."""
     columns = fields(Result)
     results = []
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        lines = csv.reader(file)
+        rows = csv.reader(file)
         try:
-            if next(lines, None) != [field.name for field in columns]:
-                raise SyntfError(f"{path.name} has not the columns of a file of results")
-            for line in lines:
-                pairs = zip(columns, line, strict=True)
-                results.append(Result(**{field.name: _value(field.type, x) for field, x in pairs}))
+            if next(rows, None) != [field.name for field in columns]:
+                raise SyntfError(f"{path.name} does not have the columns of results.csv")
+            for row in rows:
+                pairs = zip(columns, row, strict=True)
+                values = {field.name: _parse(field.type, cell) for field, cell in pairs}
+                results.append(Result(**values))
         except SyntfError:
             raise
         except (ValueError, KeyError, OverflowError, csv.Error) as error:
-            raise SyntfError(f"{path.name}, line {lines.line_num}: {said(error)}") from error
+            raise SyntfError(f"{path.name}, line {rows.line_num}: {said(error)}") from error
     return results
 
 
-def _shown(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value
-
-
-def _value(kind: Any, text: str) -> Any:
-    kinds = get_args(kind) or (kind,)
-    if text == "" and NoneType in kinds:
+def _parse(field_type: Any, cell: str) -> Any:
+    types = get_args(field_type) or (field_type,)
+    if cell == "" and NoneType in types:
         return None
-    if str in kinds:
-        return csv_files.meant(text)
-    return {"true": True, "false": False}[text] if bool in kinds else kinds[0](text)
+    if str in types:
+        return unescape_cell(cell)
+    return {"true": True, "false": False}[cell] if bool in types else types[0](cell)
 
 
 class Results:
-    """Results by what they are of; its lists of names and cells are in the order of display.
+    """Results that can be looked up; its lists of names and parameters are in display order.
 
     Parameters
     ----------
     results : iterable of Result
-        No two of the same; any may be missing.
+        No two with the same key; any may be missing.
 
     Examples
     --------
@@ -186,136 +204,132 @@ class Results:
     """
 
     def __init__(self, results: Iterable[Result]) -> None:
-        self._found: dict[Key, Result] = {}
-        made: dict[Cell, list[Result]] = {}
+        self._by_key: dict[ResultKey, Result] = {}
+        synthetic: dict[Parameters, list[Result]] = {}
         for result in results:
-            if self._found.setdefault(result.key, result) is not result:
-                raise SyntfError(f"a result is there twice: {result.key}")
+            if self._by_key.setdefault(result.key, result) is not result:
+                raise SyntfError(f"there are two results for {result.key}")
             if result.method == "syntf":
-                made.setdefault(result.cell, []).append(result)
-        self.methods = sorted({key.method for key in self._found}, key=_rank)
-        self.scenarios = sorted({key.scenario for key in self._found} - {""}, key=_rank)
-        self.models = sorted({key.model for key in self._found}, key=_rank)
-        self.attackers = sorted({key.attacker for key in self._found} - {""}, key=_rank)
-        self.cells = {cell: made[cell] for cell in sorted(made, key=_order)}
+                synthetic.setdefault(result.parameters, []).append(result)
+        self.methods = self._names("method")
+        self.scenarios = self._names("scenario")
+        self.models = self._names("model")
+        self.attackers = self._names("attacker")
+        self.by_parameters = {one: synthetic[one] for one in sorted(synthetic, key=_sort_key)}
+
+    def _names(self, field: str) -> list[str]:
+        return sorted({getattr(key, field) for key in self._by_key} - {""}, key=display_rank)
 
     def __iter__(self) -> Iterator[Result]:
-        return iter(self._found.values())
+        return iter(self._by_key.values())
 
-    def loss(self, cell: Cell) -> float | None:
-        """SynTF's loss per word in a cell, where one of its results tells it."""
-        losses = (result.loss_per_word for result in self.cells.get(cell, []))
+    def loss(self, parameters: Parameters) -> float | None:
+        """Return SynTF's loss per word with these parameters, if a result records it."""
+        losses = (result.loss_per_word for result in self.by_parameters.get(parameters, []))
         return next((loss for loss in losses if loss is not None), None)
 
-    def utility(self, method: str, model: str, cell: Cell = _ANY) -> Result | None:
-        """The analyst's result."""
-        return self._find(Key(method, "utility", "", model, "", cell))
+    def utility(
+        self, method: str, model: str, parameters: Parameters = NO_PARAMETERS
+    ) -> Result | None:
+        """Return the result of the analyst."""
+        return self._find(ResultKey(method, "utility", "", model, "", parameters))
 
     def attack(
         self,
         method: str,
         model: str,
         scenario: str,
-        cell: Cell = _ANY,
+        parameters: Parameters = NO_PARAMETERS,
         *,
         attacker: str = "writeprints",
     ) -> Result | None:
-        """The attacker's result; on a text, that of the attacker who leaves words as they are."""
-        key = Key(method, "attack", scenario, model, attacker, cell)
-        found = self._find(key)
-        if found is None and method in _TEXTS:
-            found = self._find(key._replace(attacker=attacker.partition("-")[0]))
-        return found
+        """Return the result of an attacker.
 
-    def _find(self, key: Key) -> Result | None:
-        """Methods other than SynTF lack the parameters of synthesis, or all."""
-        vectors = Cell(morphology=key.cell.morphology, synsets=key.cell.synsets)
-        cells = (key.cell,) if key.method == "syntf" else (key.cell, vectors, _ANY)
-        found = (self._found.get(key._replace(cell=cell)) for cell in cells)
+        On texts, whose words have an order, it is that of the attacker who keeps this order.
+        """
+        key = ResultKey(method, "attack", scenario, model, attacker, parameters)
+        result = self._find(key)
+        if result is None and method in TEXT_METHODS:
+            result = self._find(key._replace(attacker=attacker.partition("-")[0]))
+        return result
+
+    def _find(self, key: ResultKey) -> Result | None:
+        """Look up a result; methods other than SynTF have fewer parameters, or none."""
+        given = key.parameters
+        reading = Parameters(morphology=given.morphology, synsets=given.synsets)
+        candidates = (given,) if key.method == "syntf" else (given, reading, NO_PARAMETERS)
+        found = (self._by_key.get(key._replace(parameters=one)) for one in candidates)
         return next((result for result in found if result is not None), None)
 
 
 class Gain(NamedTuple):
-    """β_U, β_A and β_U − β_A, which is positive where the attacker lost more than the analyst."""
+    """β_U, β_A and β_U − β_A, which is positive if the attacker lost more than the analyst."""
 
     utility: float
     attack: float
     gain: float
 
 
-def relative(found: Result | None, original: Result | None, score: str = "f1") -> float | None:
-    """β of two results, unless one is missing or there was nothing to lose."""
-    if found is None or original is None or getattr(original, score) == 0:
+def relative_score(
+    result: Result | None, original: Result | None, score: str = "f1"
+) -> float | None:
+    """Return β of two results; None if one is missing or the original score is zero."""
+    if result is None or original is None or getattr(original, score) == 0:
         return None
-    return float(getattr(found, score) / getattr(original, score))
+    return float(getattr(result, score) / getattr(original, score))
 
 
-def gain(
+def analyst_gain(
     results: Results,
-    cell: Cell,
+    parameters: Parameters,
     scenario: str,
     model: str,
     *,
     method: str = "syntf",
     attacker: str = "writeprints",
 ) -> Gain | None:
-    """The gain in one scenario, unless one of the four results is missing."""
-    utility = relative(results.utility(method, model, cell), results.utility("original", model))
-    attack = relative(
-        results.attack(method, model, scenario, cell, attacker=attacker),
+    """Return what the analyst gains over the attacker in a scenario, if all results are there."""
+    utility = relative_score(
+        results.utility(method, model, parameters), results.utility("original", model)
+    )
+    attack = relative_score(
+        results.attack(method, model, scenario, parameters, attacker=attacker),
         results.attack("original", model, scenario, attacker=attacker),
     )
     return None if utility is None or attack is None else Gain(utility, attack, utility - attack)
 
 
-def least_gain(
-    results: Results, cell: Cell, model: str, *, attacker: str = "writeprints"
-) -> float | None:
-    """The smallest gain over the scenarios of all results, unless the cell lacks one of them."""
-    gains = [gain(results, cell, name, model, attacker=attacker) for name in results.scenarios]
-    return min((each.gain for each in gains if each), default=None) if all(gains) else None
-
-
-def strongest(
-    results: Results, cell: Cell, scenario: str, *, method: str = "syntf"
+def strongest_attack(
+    results: Results, parameters: Parameters, scenario: str, *, method: str = "syntf"
 ) -> Result | None:
-    """The best score of any attacker by any model; those who see no text do not compete."""
-    found = (
-        results.attack(method, model, scenario, cell, attacker=attacker)
+    """Return the best result of all attackers and models, without those who see no text."""
+    return best_result(
+        results.attack(method, model, scenario, parameters, attacker=attacker)
         for attacker in results.attackers
         if attacker not in FLOORS
         for model in results.models
     )
-    return max((one for one in found if one), key=lambda one: one.f1, default=None)
 
 
-def floor(results: Results, scenario: str) -> Result | None:
-    """The best score of who knows the true topic of each text, and no text."""
-    found = (
-        results.attack("original", model, scenario, attacker=FLOORS[0]) for model in results.models
+def topic_floor(results: Results, scenario: str) -> Result | None:
+    """Return the best result of an attacker who knows the true topic of each text and no text."""
+    return best_result(
+        results.attack("original", model, scenario, attacker=TOPIC_FLOOR)
+        for model in results.models
     )
-    return max((one for one in found if one), key=lambda one: one.f1, default=None)
 
 
-def best(results: Results, model: str, *, attacker: str = "writeprints") -> Cell | None:
-    """The paper's optimum: the cell whose smallest gain over the scenarios is the largest.
-
-    A cell that lacks a scenario does not compete: the one it lacks may be its worst.
-    """
-    least = {cell: least_gain(results, cell, model, attacker=attacker) for cell in results.cells}
-    known = {cell: value for cell, value in least.items() if value is not None}
-    return max(known, key=known.__getitem__, default=None)
+def best_result(results: Iterable[Result | None]) -> Result | None:
+    """Return the result with the highest F1 of those that are there."""
+    present = (result for result in results if result is not None)
+    return max(present, key=lambda result: result.f1, default=None)
 
 
-def _rank(name: str) -> tuple[int, str]:
-    return (list(LABELS).index(name) if name in LABELS else len(LABELS), name)
-
-
-def _order(values: Iterable[Any]) -> list[Any]:
-    """A sort key: None first, names by their rank, numbers by their size, cells by their parts."""
+def _sort_key(values: Iterable[Any]) -> list[Any]:
+    """Sort None first, names in display order, numbers by size, and tuples by their parts."""
     return [
-        _order(value)
+        _sort_key(value)
         if isinstance(value, tuple)
-        else (value is not None, _rank(value) if isinstance(value, str) else value or 0)
+        else (value is not None, display_rank(value) if isinstance(value, str) else value or 0)
         for value in values
     ]

@@ -1,11 +1,10 @@
-"""Texts with personal information removed by scrubadub: the baseline the paper compares with.
+"""Remove personal information from texts with scrubadub, the baseline of the paper.
 
-scrubadub 2 leaves names alone unless told otherwise. That of 2018, 1.2.0, took every proper
-noun for a name, and gives the paper's utility: .64 on 20 newsgroups. Its rule is kept here
-as a detector: a word that textblob's pattern tagger calls a proper noun (NNP, NNPS) anywhere
-in a text is a name wherever it stands in that text, in the same letters and between word
-boundaries. Where two names begin at one place, 1.2.0 took whichever a hash put first; here
-it is the longer one.
+scrubadub 2 does not remove names by default. Version 1.2.0 of 2018, which the paper used, removed
+every proper noun. Its rule is implemented here as a detector: a word that textblob's pattern tagger
+calls a proper noun (NNP, NNPS) anywhere in a text is a name wherever it occurs in that text, in the
+same letters and between word boundaries. Where two names begin at the same place, 1.2.0 took
+either of them; here the longer one is taken. This gives the paper's utility on 20 newsgroups, .64.
 """
 
 import re
@@ -19,23 +18,22 @@ from syntf.core.progress import Advance
 
 PROPER_NOUNS = ("NNP", "NNPS")
 
-NO_NAMES = frozenset({"skype"})
-"""Proper nouns that scrubadub does not take for names, lower case."""
+NOT_NAMES = frozenset({"skype"})
+"""Proper nouns, in lower case, that scrubadub does not regard as names."""
 
 
 def scrub(
     texts: Iterable[str], *, names: bool = False, progress: Advance | None = None
 ) -> list[str]:
-    """Each text as scrubadub cleans it with its defaults; with `names`, of proper nouns too.
+    """Clean each text with scrubadub's default detectors; `names` also removes proper nouns.
 
-    What is removed leaves a placeholder, such as ``{{EMAIL}}`` or ``{{NAME}}``. No text is
-    known that scrubadub fails on: empty ones, long lines, NULs and lone surrogates pass. If it
-    does fail, nothing in that text can be called clean: it becomes empty, and a warning tells
-    of it.
+    A removed part becomes a placeholder such as ``{{EMAIL}}`` or ``{{NAME}}``. scrubadub is not
+    known to fail on any text. If it does, the text becomes empty, because no part of it can be
+    called clean, and a warning is given. `progress` is called after each text.
     """
-    scrubber = _package().Scrubber()
+    scrubber = _scrubadub().Scrubber()
     if names:
-        scrubber.add_detector(_detector()())
+        scrubber.add_detector(_proper_noun_detector()())
     cleaned = []
     for number, text in enumerate(texts):
         cleaned.append(_clean(scrubber, text, number))
@@ -44,38 +42,38 @@ def scrub(
     return cleaned
 
 
-def version() -> str:
-    """The scrubber and its version, to stand beside results."""
-    return f"scrubadub {_package().__version__}"
+def scrubber_version() -> str:
+    """Return scrubadub's name and version; raise an error if it is not installed."""
+    return f"scrubadub {_scrubadub().__version__}"
 
 
 def find_names(text: str) -> Iterator[tuple[int, int]]:
-    """Where the names in a text begin and end, in order."""
-    nouns = {word for word, tag in _tagger()(text) if tag in PROPER_NOUNS}
-    named = sorted((noun for noun in nouns if noun.lower() not in NO_NAMES), key=len, reverse=True)
-    if named:
-        anywhere = re.compile(rf"\b(?:{'|'.join(map(re.escape, named))})\b")
-        yield from (found.span() for found in anywhere.finditer(text))
+    """Yield the start and end of each name in a text, in order."""
+    nouns = {word for word, tag in _pattern_tagger()(text) if tag in PROPER_NOUNS}
+    names = sorted((noun for noun in nouns if noun.lower() not in NOT_NAMES), key=len, reverse=True)
+    if names:
+        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+        yield from (match.span() for match in pattern.finditer(text))
 
 
 def _clean(scrubber: Any, text: str, number: int) -> str:
     try:
         with warnings.catch_warnings():
-            # It warns of each placeholder that it writes by default.
+            # scrubadub warns about every placeholder that it writes by default.
             warnings.simplefilter("ignore", DeprecationWarning)
             cleaned: str = scrubber.clean(text)
             return cleaned
     except Exception as error:
-        kind = type(error).__name__  # never its message, which may quote the text
+        kind = type(error).__name__  # not its message, which may quote the text
         warnings.warn(f"scrubadub failed on text {number}, now empty: {kind}", stacklevel=3)
         return ""
 
 
-def _package() -> Any:
-    """scrubadub, imported when first needed: it is optional, and takes more than a second."""
+def _scrubadub() -> Any:
+    """Import scrubadub when it is needed: it is optional and its import takes over a second."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of old syntax in the textblob it asks for
+            warnings.simplefilter("ignore")  # about old syntax in textblob, which it imports
             import scrubadub
     except ImportError:
         raise SyntfError("scrubadub is not installed: pip install 'syntf[evaluate]'") from None
@@ -83,25 +81,25 @@ def _package() -> Any:
 
 
 @cache
-def _tagger() -> Callable[[str], list[tuple[str, str]]]:
-    """The tagger of textblob that needs no download, with its lexicon read."""
-    _package()
+def _pattern_tagger() -> Callable[[str], list[tuple[str, str]]]:
+    """Return textblob's tagger that needs no download, with its lexicon loaded."""
+    _scrubadub()
     from textblob.en.taggers import PatternTagger
 
     tag: Callable[[str], list[tuple[str, str]]] = PatternTagger().tag
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the file that it reads at its first word, left open
+        warnings.simplefilter("ignore")  # about the lexicon file, which is left open
         tag("word")
     return tag
 
 
 @cache
-def _detector() -> Any:
-    """The class of the detector: scrubbers are given it one by one, and none has it by default."""
-    package = _package()
+def _proper_noun_detector() -> Any:
+    """Create the detector class; it is added to single scrubbers and not registered globally."""
+    package = _scrubadub()
 
     class ProperNounDetector(package.detectors.Detector):  # type: ignore[misc, name-defined]
-        """Proper nouns as names."""
+        """Reports proper nouns as names."""
 
         name = "proper_noun"
         filth_cls = package.filth.NameFilth

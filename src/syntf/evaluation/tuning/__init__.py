@@ -1,1 +1,1 @@
-"""Search for the settings that reach a goal at the least loss."""
+"""Search for the parameters that reach a goal with the smallest loss."""

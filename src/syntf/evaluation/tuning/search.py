@@ -1,10 +1,10 @@
-"""Parameters for a goal: the least loss for a wanted utility, or the most utility under a loss.
+"""Search for the smallest loss that keeps a wanted utility, or the most utility under a loss.
 
-Three facts make the search short. A document loses the loss per word times its length, so of a
-budget for both one gives the other. More loss never harms, so the best utility under a budget
-grows with the budget, and the least budget for a utility is found by bisection. And what is bad
-on few documents is bad on many, so under one budget candidates are halved again and again, the
-better ones, and others a step from the best, being measured on twice as many documents.
+Three facts make the search short. The loss of a document is the loss per word times its length, so
+a budget and one of them determine the other. A larger budget never reduces the best utility, so
+the smallest budget for a utility can be found by bisection. And a candidate that is bad on few
+documents is bad on many, so under one budget the candidates are halved round by round: the better
+half, and candidates close to the best one, are measured again on more documents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,20 +16,21 @@ from scipy.stats.qmc import Halton
 
 from syntf.core.errors import SyntfError
 
-RUNGS = 5
-"""How often candidates are measured and halved; the last rung has most documents.
+ROUNDS = 5
+"""How often candidates are measured and halved; later rounds use more documents.
 
-A score there is of draws that nothing was selected by: the best of many is too good by chance.
+The scores of the last round come from draws that no candidate was selected by. The best score of
+the round before is too good by chance.
 """
 
-FIRST, LATER = 32, 16
-"""Candidates under the first budget, and under the others, which learn from those before."""
+FIRST_CANDIDATES, LATER_CANDIDATES = 32, 16
+"""Candidates under the first budget, and under later budgets, which start from known results."""
 
-NEAR = 8
-"""Candidates that are a step from another, at most: those from the best join two of the rungs."""
+MAX_NEARBY = 8
+"""At most this many candidates are close to another one; they join in two of the rounds."""
 
-CLOSE = 1.06
-"""Bisection ends when the budget that suffices is within this factor of one that does not."""
+BUDGET_TOLERANCE = 1.06
+"""Bisection ends when a sufficient budget is within this factor of an insufficient one."""
 
 
 class Candidate(NamedTuple):
@@ -47,14 +48,15 @@ class Candidate(NamedTuple):
 
 
 Measure = Callable[[Candidate, int], float]
-"""The share of the original utility that a candidate keeps, measured on a rung."""
+"""Measures the share of the original utility that a candidate keeps, in a round."""
 
-Scores = Mapping[Candidate, float]
+KeptUtility = Mapping[Candidate, float]
+"""The share of the original utility that each candidate keeps."""
 
 
 @dataclass(frozen=True)
-class Space:
-    """What is searched."""
+class SearchSpace:
+    """The values that are searched."""
 
     neighbours: Sequence[int] = (1, 2, 3, 5)
     losses: Sequence[float] = tuple(half / 2 for half in range(8, 29))
@@ -64,75 +66,81 @@ class Space:
 
     @property
     def budgets(self) -> tuple[float, float]:
-        """The least and the largest loss of a document."""
+        """The smallest and the largest loss per document."""
         return self.lengths[0] * min(self.losses), self.lengths[1] * max(self.losses)
 
-    def spent(self, budget: float) -> dict[float, int]:
-        """The losses per word that a budget allows, and the length that each leaves.
+    def lengths_by_loss(self, budget: float) -> dict[float, int]:
+        """Return the losses per word that fit a budget, and the length that each leaves.
 
-        Of losses that leave the same length only the largest: the others waste some of it.
+        Of several losses with the same length only the largest is returned: the others waste a
+        part of the budget.
         """
         low, high = self.lengths
-        found = {loss: min(high, floor(budget / loss + 1e-9)) for loss in sorted(self.losses)}
-        best = {length: loss for loss, length in found.items() if length >= low}
-        return {loss: length for length, loss in best.items()}
+        lengths = {loss: min(high, floor(budget / loss + 1e-9)) for loss in sorted(self.losses)}
+        largest = {length: loss for loss, length in lengths.items() if length >= low}
+        return {loss: length for length, loss in largest.items()}
 
     def design(self, budget: float, count: int) -> list[Candidate]:
-        """Up to `count` candidates that spend a budget, spread evenly over the others (Halton)."""
-        spent = list(self.spent(budget).items())
+        """Return up to `count` candidates that use a budget, spread evenly (a Halton sequence)."""
+        spent = list(self.lengths_by_loss(budget).items())
         axes: list[Sequence[Any]] = [self.neighbours, spent, self.sizes, self.weights]
         if not spent:
             return []
         points = Halton(len(axes), scramble=False).random(8 * count + 1)[1:]
-        rows = ([axis[int(x * len(axis))] for axis, x in zip(axes, row, strict=True)]
-                for row in points.tolist())  # fmt: skip
-        made = (Candidate(k, loss, n, size, weights) for k, (loss, n), size, weights in rows)
-        return list(dict.fromkeys(made))[:count]
+        rows = (
+            [axis[int(x * len(axis))] for axis, x in zip(axes, row, strict=True)]
+            for row in points.tolist()
+        )
+        candidates = (
+            Candidate(k, loss, length, size, weights) for k, (loss, length), size, weights in rows
+        )
+        return list(dict.fromkeys(candidates))[:count]
 
-    def near(self, known: Candidate, budget: float) -> list[Candidate]:
-        """The candidate that is most like a known one but spends a budget, and its neighbours.
+    def nearby(self, known: Candidate, budget: float) -> list[Candidate]:
+        """Return the candidate most similar to a known one that uses a budget, and its neighbours.
 
-        With more outputs or fewer neighbours goes as much loss as keeps the chance of a good
-        word: k·e^ℓ to M stays what it was, as far as the losses allow.
+        Candidates with more outputs or fewer neighbours get a larger loss, so that the
+        probability of a good word, k·e^ℓ against M, stays the same as far as the losses allow.
         """
-        losses = list(spent := self.spent(budget))
+        lengths = self.lengths_by_loss(budget)
+        losses = list(lengths)
         if not losses:
             return []
 
-        def spending(one: Candidate, odds: float) -> Candidate:
+        def with_odds(candidate: Candidate, odds: float) -> Candidate:
             wanted = known.loss + log(odds)
-            loss = min(losses, key=lambda each: abs(each - wanted))
-            return one._replace(loss=loss, length=spent[loss])
+            loss = min(losses, key=lambda one: abs(one - wanted))
+            return candidate._replace(loss=loss, length=lengths[loss])
 
-        like = spending(known, 1.0)
-        found = [like]
-        for k in _beside(self.neighbours, like.neighbours):
-            found.append(spending(like._replace(neighbours=k), like.neighbours / k))
-        for size in _beside(self.sizes, like.max_size):
-            found.append(spending(like._replace(max_size=size), size / like.max_size))
-        for loss in _beside(losses, like.loss):
-            found.append(like._replace(loss=loss, length=spent[loss]))
-        found += [like._replace(weights=each) for each in self.weights if each != like.weights]
+        base = with_odds(known, 1.0)
+        found = [base]
+        for k in _adjacent(self.neighbours, base.neighbours):
+            found.append(with_odds(base._replace(neighbours=k), base.neighbours / k))
+        for size in _adjacent(self.sizes, base.max_size):
+            found.append(with_odds(base._replace(max_size=size), size / base.max_size))
+        for loss in _adjacent(losses, base.loss):
+            found.append(base._replace(loss=loss, length=lengths[loss]))
+        found += [base._replace(weights=one) for one in self.weights if one != base.weights]
         return found
 
 
 @dataclass(frozen=True)
 class Goal:
-    """The least loss of a document that keeps `utility`, or else the most utility under it all.
+    """The smallest loss per document that keeps `utility`, or else the most utility under limits.
 
     Parameters
     ----------
     utility : float, optional
         Wanted share of the original utility, the paper's β_U.
     max_loss, max_loss_per_word : float, optional
-        Limits on the loss of a document and of a word.
+        Limits on the loss per document and per word.
 
     Examples
     --------
     >>> from syntf.evaluation.tuning.search import Candidate, Goal
-    >>> cheap, dear = Candidate(1, 8.0, 50, 500, "tf"), Candidate(1, 8.0, 90, 500, "tf")
-    >>> scores = {cheap: 0.81, dear: 0.9}
-    >>> Goal(utility=0.8).best(scores) == cheap, Goal(max_loss=1000).best(scores) == dear
+    >>> cheap, expensive = Candidate(1, 8.0, 50, 500, "tf"), Candidate(1, 8.0, 90, 500, "tf")
+    >>> kept = {cheap: 0.81, expensive: 0.9}
+    >>> Goal(utility=0.8).best(kept) == cheap, Goal(max_loss=1000).best(kept) == expensive
     (True, True)
     """
 
@@ -141,147 +149,155 @@ class Goal:
     max_loss_per_word: float | None = None
 
     def __post_init__(self) -> None:
-        limits = {"loss": self.max_loss, "loss a word": self.max_loss_per_word}
-        given = {"utility": self.utility, **limits}
-        if all(value is None for value in given.values()):
-            raise SyntfError(
-                "name a goal: --target-utility, --max-loss, --max-loss-per-word, or several"
-            )
-        for name, value in given.items():
+        options = {
+            "--target-utility": self.utility,
+            "--max-loss": self.max_loss,
+            "--max-loss-per-word": self.max_loss_per_word,
+        }
+        if all(value is None for value in options.values()):
+            raise SyntfError(f"no goal: use at least one of {', '.join(options)}")
+        for option, value in options.items():
             if value is not None and not value > 0:
-                raise SyntfError(f"the {name} of a goal must be above 0, not {value:g}")
+                raise SyntfError(f"{option} must be greater than 0, not {value:g}")
         if self.utility is not None and self.utility > 1:
             raise SyntfError(
-                f"the utility of a goal is a share of that of the texts, 0.87 say: "
-                f"{self.utility:g} is more than all of it"
+                "--target-utility is a share of the utility of the texts, such as 0.87: it must "
+                f"not be greater than 1, but it is {self.utility:g}"
             )
 
     def allows(self, candidate: Candidate) -> bool:
-        pairs = (
+        """Tell whether a candidate is within the limits."""
+        limits = (
             (candidate.document_loss, self.max_loss),
             (candidate.loss, self.max_loss_per_word),
         )
-        return all(most is None or value <= most + 1e-9 for value, most in pairs)
+        return all(limit is None or value <= limit + 1e-9 for value, limit in limits)
 
-    def part(self, space: Space) -> tuple[Space, float]:
-        """The part of a space that it leaves to search, and the largest budget."""
-        losses, word = space.losses, self.max_loss_per_word
-        if word is not None and word < min(losses):
+    def restrict(self, space: SearchSpace) -> tuple[SearchSpace, float]:
+        """Return the part of a space within the limits, and the largest budget."""
+        losses, limit = space.losses, self.max_loss_per_word
+        if limit is not None and limit < min(losses):
             raise SyntfError(
-                f"a loss of {word:g} a word keeps nothing: the least that is tried is "
-                f"{min(losses):g}"
+                f"a loss of {limit:g} per word keeps no utility: the smallest loss per word that "
+                f"is tried is {min(losses):g}; raise --max-loss-per-word"
             )
-        if word is not None and word < max(losses):
-            space = replace(space, losses=[*(loss for loss in losses if loss < word), word])
-        least, most = space.budgets
-        if self.max_loss is not None and self.max_loss < least:
+        if limit is not None and limit < max(losses):
+            space = replace(space, losses=[*(loss for loss in losses if loss < limit), limit])
+        smallest, largest = space.budgets
+        if self.max_loss is not None and self.max_loss < smallest:
             raise SyntfError(
-                f"a loss of {self.max_loss:g} a document keeps nothing: the least that is tried "
-                f"is {least:g}, {space.lengths[0]} words at {min(losses):g}"
+                f"a loss of {self.max_loss:g} per document keeps no utility: the smallest that is "
+                f"tried is {smallest:g}, {space.lengths[0]} words at {min(losses):g}; raise "
+                "--max-loss"
             )
-        return space, min(most, self.max_loss or most)
+        return space, min(largest, self.max_loss or largest)
 
-    def best(self, scores: Scores) -> Candidate | None:
-        """Of the candidates measured the one to take; None if the utility is out of reach."""
-        allowed = [one for one in scores if self.allows(one)]
+    def best(self, kept: KeptUtility) -> Candidate | None:
+        """Return the best of the measured candidates, or None if none keeps the utility."""
+        allowed = [one for one in kept if self.allows(one)]
         if self.utility is None:
-            return max(allowed, key=lambda one: (scores[one], -one.document_loss), default=None)
-        reaching = [one for one in allowed if scores[one] >= self.utility]
-        return min(reaching, key=lambda one: (one.document_loss, -scores[one]), default=None)
+            return max(allowed, key=lambda one: (kept[one], -one.document_loss), default=None)
+        sufficient = [one for one in allowed if kept[one] >= self.utility]
+        return min(sufficient, key=lambda one: (one.document_loss, -kept[one]), default=None)
 
 
-def front(scores: Scores) -> list[Candidate]:
-    """The candidates that none at the same loss or less excels, by their loss."""
-    found: list[Candidate] = []
-    for one in sorted(scores, key=lambda one: (one.document_loss, -scores[one])):
-        if not found or scores[one] > scores[found[-1]]:
-            found.append(one)
-    return found
+def pareto_front(kept: KeptUtility) -> list[Candidate]:
+    """Return the candidates that keep more than all others of the same or a smaller loss."""
+    front: list[Candidate] = []
+    for one in sorted(kept, key=lambda one: (one.document_loss, -kept[one])):
+        if not front or kept[one] > kept[front[-1]]:
+            front.append(one)
+    return front
 
 
-def search(goal: Goal, space: Space, measure: Measure) -> dict[Candidate, float]:
-    """Scores on the last rung of the candidates that got there, those for the goal among them.
+def search(goal: Goal, space: SearchSpace, measure: Measure) -> dict[Candidate, float]:
+    """Return what the candidates of the last rounds keep, with those for the goal among them.
 
-    It depends on what is measured alone: where that is remembered, it goes on where it was.
+    The search is deterministic for given measurements: if these are remembered, an interrupted
+    search continues where it stopped.
     """
-    space, limit = goal.part(space)
-    least, most = space.budgets
-    scores: dict[Candidate, float] = {}
+    space, limit = goal.restrict(space)
+    smallest, largest = space.budgets
+    kept: dict[Candidate, float] = {}
 
-    def best_under(budget: float) -> float:
-        found = _halved(space, budget, scores, measure)
-        scores.update(found)
-        return max(found.values())
+    def most_kept_under(budget: float) -> float:
+        measured = _halve(space, budget, kept, measure)
+        kept.update(measured)
+        return max(measured.values())
 
-    if goal.utility is None:  # up to the limit, for comparison and to learn from, and beyond
+    if goal.utility is None:  # smaller budgets to learn from, and a larger one for comparison
         for factor in (1 / 4, 1 / 2, 1, 2):
-            if least <= factor * limit <= most:
-                best_under(factor * limit)
-    elif best_under(limit) >= goal.utility:
-        low, high = least, limit
-        while high / low > CLOSE:
+            if smallest <= factor * limit <= largest:
+                most_kept_under(factor * limit)
+    elif most_kept_under(limit) >= goal.utility:
+        low, high = smallest, limit
+        while high / low > BUDGET_TOLERANCE:
             middle = sqrt(low * high)
-            if best_under(middle) >= goal.utility:
+            if most_kept_under(middle) >= goal.utility:
                 high = middle
             else:
                 low = middle
-    return scores
+    return kept
 
 
-def finalists(
-    goal: Goal, scores: Scores, confirm: Callable[[Candidate], float]
+def confirm_finalists(
+    goal: Goal, kept: KeptUtility, confirm: Callable[[Candidate], float]
 ) -> dict[Candidate, float]:
-    """The best candidate, and those beside it on the front, scored by more runs each.
+    """Measure the best candidate, and those next to it on the front, with more runs.
 
-    If the best does not stand, those of a higher loss follow, on the front or off it, until one
-    does: by chance the best may have excelled them.
+    If the best one does not reach the goal any more, candidates with a larger loss follow, on the
+    front or not, until one does: the best one may have surpassed them by chance.
     """
-    line = front(scores)
-    best = goal.best(scores) or line[-1]
-    place = line.index(best)
-    confirmed = {one: confirm(one) for one in line[max(0, place - 2) : place + 3]}
-    for one in sorted(scores, key=lambda one: one.document_loss):
-        stands = goal.best(confirmed)
-        if stands is not None and stands.document_loss <= one.document_loss:
+    front = pareto_front(kept)
+    best = goal.best(kept) or front[-1]
+    place = front.index(best)
+    confirmed = {one: confirm(one) for one in front[max(0, place - 2) : place + 3]}
+    for one in sorted(kept, key=lambda one: one.document_loss):
+        chosen = goal.best(confirmed)
+        if chosen is not None and chosen.document_loss <= one.document_loss:
             break
         if one.document_loss > best.document_loss and one not in confirmed:
             confirmed[one] = confirm(one)
     return confirmed
 
 
-def longest(space: Space) -> int:
-    """Measurements that a search makes at most, to show how far it is."""
-    least, most = space.budgets
-    budgets, ratio = 1, most / least
-    while ratio > CLOSE:
+def max_measurements(space: SearchSpace) -> int:
+    """Return an upper bound on the number of measurements of a search, for a progress bar."""
+    smallest, largest = space.budgets
+    budgets, ratio = 1, largest / smallest
+    while ratio > BUDGET_TOLERANCE:
         budgets, ratio = budgets + 1, sqrt(ratio)
-    halved = [size >> rung for rung in range(RUNGS) for size in [FIRST] + [LATER] * (budgets - 1)]
-    return sum(halved) + NEAR * 2 * budgets
+    starts = [FIRST_CANDIDATES] + [LATER_CANDIDATES] * (budgets - 1)
+    halved = [start >> number for number in range(ROUNDS) for start in starts]
+    return sum(halved) + MAX_NEARBY * 2 * budgets
 
 
-def _halved(space: Space, budget: float, known: Scores, measure: Measure) -> dict[Candidate, float]:
-    """The candidates under a budget that are left on the last rung.
+def _halve(
+    space: SearchSpace, budget: float, known: KeptUtility, measure: Measure
+) -> dict[Candidate, float]:
+    """Measure candidates under a budget and return those of the last round.
 
-    On the second and third rung the steps from the best one join those that are left: halving
-    finds the region, steps find the place.
+    Halving finds the region of the best candidates. In the second and the third round the
+    neighbours of the best one join, to find the best place in the region.
     """
-    heirs: list[Candidate] = []
+    inherited: list[Candidate] = []
     if known:
-        closest = min(front(known), key=lambda one: abs(one.document_loss - budget))
-        heirs = space.near(closest, budget)
-    count = LATER if known else FIRST
-    field = list(dict.fromkeys([*heirs[: count // 2], *space.design(budget, count)]))[:count]
-    scores: dict[Candidate, float] = {}
-    for rung in range(RUNGS):
-        if rung:
-            field = sorted(field, key=scores.__getitem__, reverse=True)
-            steps = space.near(field[0], budget) if rung < 3 else []
-            field = list(dict.fromkeys([*field[: max(1, count >> rung)], *steps]))
-        scores = {one: measure(one, rung) for one in field}
-    return scores
+        closest = min(pareto_front(known), key=lambda one: abs(one.document_loss - budget))
+        inherited = space.nearby(closest, budget)
+    count = LATER_CANDIDATES if known else FIRST_CANDIDATES
+    design = space.design(budget, count)
+    candidates = list(dict.fromkeys([*inherited[: count // 2], *design]))[:count]
+    kept: dict[Candidate, float] = {}
+    for number in range(ROUNDS):
+        if number:
+            ranked = sorted(candidates, key=kept.__getitem__, reverse=True)
+            nearby = space.nearby(ranked[0], budget) if number < 3 else []
+            candidates = list(dict.fromkeys([*ranked[: max(1, count >> number)], *nearby]))
+        kept = {one: measure(one, number) for one in candidates}
+    return kept
 
 
-def _beside(axis: Sequence[Any], value: Any) -> list[Any]:
-    """The values before and after this one."""
+def _adjacent(axis: Sequence[Any], value: Any) -> list[Any]:
+    """Return the values before and after this one."""
     place = axis.index(value)
     return [*axis[max(0, place - 1) : place], *axis[place + 1 : place + 2]]

@@ -1,15 +1,13 @@
-"""Candidates tried on the training half alone, each once and for all: the log remembers.
+"""Measure candidates on the training documents, each once: the log remembers the scores.
 
-The half is divided again, into documents to learn from and documents to compare candidates on.
-The test half is no part of any number here.
+The training documents are divided again, into documents to learn from and documents to compare
+candidates on. The test documents are not used for any number here.
 """
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
@@ -18,206 +16,221 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import shuffle
 
-from syntf import __version__
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, Stages, silent
-from syntf.evaluation.attack.classifiers import analyst, measured
-from syntf.evaluation.attack.scenarios import scenarios
-from syntf.evaluation.experiment.judge import STRONGER, Finding, Judge
-from syntf.evaluation.experiment.labelled import Labelled, validation
-from syntf.evaluation.experiment.log import Log, fixed
-from syntf.evaluation.experiment.paper import FLOORS
-from syntf.evaluation.tuning.search import RUNGS, Candidate, Space
+from syntf.evaluation.analysts import ANALYSTS, score_predictions
+from syntf.evaluation.attack.scenarios import find_scenarios
+from syntf.evaluation.experiment.corpus import LabelledCorpus, validation_split
+from syntf.evaluation.experiment.evaluator import TEXT_ATTACKERS, Evaluator, TaskScore
+from syntf.evaluation.experiment.names import FLOORS, TOPIC_FLOOR
+from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
+from syntf.evaluation.tuning.search import ROUNDS, Candidate, SearchSpace
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import rated, reading
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents, first_documents, repeat
 
 DOCUMENTS = (1_000, 2_000, 4_000, 12_000, 36_000)
-"""Documents a rung: the first of a large corpus, or a small corpus several times."""
-MOST_DOCUMENTS = 12_000
-"""Different ones, in the search: enough to compare by."""
-MOST_RUNS = 16
-"""Of a small corpus: its own smallness is the larger error then."""
+"""Documents in each round: the first of a large corpus, or a small corpus several times."""
 
-Read = tuple[Sequence[str], Documents]
-"""Inputs, and what texts are over them."""
+MAX_DIFFERENT_DOCUMENTS = 12_000
+"""Different documents used in the search; more would not improve the comparison."""
+
+MAX_REPETITIONS = 16
+"""How often a small corpus is drawn for at most; its smallness is the larger error then."""
 
 FINAL = "final"
-"""In the log, in place of a rung."""
+"""Stands in the log in place of the number of a round."""
+
+MeanScores = Mapping[tuple[str, str, str, str], float]
+"""Mean F1 by task, scenario, model and attacker."""
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What became of a finalist: means over its runs.
+class Finalist:
+    """The mean scores of a candidate that was confirmed with more runs.
 
-    `utility` is the share of the original F1 that the analyst keeps, by model, and `attack` the
-    F1 of the strongest attacker who sees texts; None without authors.
+    `kept` is the share of the original F1 that the analyst keeps, by model. `attack` is the F1 of
+    the strongest attacker who sees texts; None without authors.
     """
 
     candidate: Candidate
-    utility: dict[str, float]
+    kept: dict[str, float]
     attack: float | None
 
 
 @dataclass
 class Trials:
-    """Measures candidates on a corpus, and writes each measurement down."""
+    """Measures candidates on a corpus and logs each measurement.
 
-    corpus: Labelled
+    `second_last_scores` holds what candidates kept in the last round but one.
+    """
+
+    corpus: LabelledCorpus
     settings: Settings
     min_test: int = 5
     stages: Stages = silent
     advance: Advance = lambda steps: None
-    _built: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
-    _read: list[Read] = field(default_factory=list, init=False, repr=False)
-    log: Log = field(init=False, repr=False)
-    tried: dict[Candidate, float] = field(default_factory=dict, init=False, repr=False)
-    """Scores on the last rung but one."""
+    log: RunLog = field(init=False, repr=False)
+    second_last_scores: dict[Candidate, float] = field(default_factory=dict, init=False, repr=False)
+    _prepared: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
+    _documents: list[tuple[Sequence[str], Documents]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     @cached_property
-    def part(self) -> Labelled:
-        """The training half, in an order whose beginning is like the whole."""
-        half = validation(self.corpus)
-        order = shuffle(np.arange(len(half)), random_state=0)
-        texts = [half.texts[i] for i in order.tolist()]
-        return Labelled(texts, half.labels[order], half.authors[order], half.train[order])
+    def validation(self) -> LabelledCorpus:
+        """The training documents, shuffled so that the first ones resemble the whole."""
+        part = validation_split(self.corpus)
+        order = shuffle(np.arange(len(part)), random_state=0)
+        return part.select(order, part.train[order])
 
     @cached_property
-    def judge(self) -> Judge:
-        """Knows the suspects, if the part has any."""
-        return Judge.of(self.part, scenarios(self.part, min_test=self.min_test)[0], None)
+    def evaluator(self) -> Evaluator:
+        scenarios, _ = find_scenarios(self.validation, min_test=self.min_test)
+        return Evaluator.for_corpus(self.validation, scenarios)
 
     @cached_property
     def scenario(self) -> str:
-        """The one that attacks are compared in: the most suspects, whatever they write about."""
-        return next((one.name for one in reversed(self.judge.scenarios) if "any" in one.name), "")
+        """The scenario in which attacks are compared: that with the most authors of any kind."""
+        names = (one.name for one in reversed(self.evaluator.scenarios) if "any" in one.name)
+        return next(names, "")
 
     @property
     def key(self) -> str:
-        """A hash of all that trials must share to be compared."""
-        same = fixed(self.settings, (*Candidate._fields, "epsilon"))
-        parts = [__version__, self.corpus.digest, self.min_test, same]
-        return sha256(json.dumps(parts, default=str).encode()).hexdigest()
+        """A hash of everything that trials in one log must share."""
+        fixed = fixed_settings(self.settings, (*Candidate._fields, "epsilon"))
+        return experiment_key(self.corpus.digest, self.min_test, fixed)
 
     @cached_property
-    def space(self) -> Space:
-        """What can be searched with this vocabulary."""
-        every = Space()
+    def space(self) -> SearchSpace:
+        """The values that can be searched with this vocabulary."""
+        full = SearchSpace()
         outputs = len(reading(replace(self.settings, max_size=None))[2].outputs)
-        sizes = [*(size for size in every.sizes if size < outputs), outputs]
-        neighbours = [k for k in every.neighbours if k <= sizes[0]]
-        return replace(every, sizes=sizes, neighbours=neighbours)
+        sizes = [*(size for size in full.sizes if size < outputs), outputs]
+        neighbours = [k for k in full.neighbours if k <= sizes[0]]
+        return replace(full, sizes=sizes, neighbours=neighbours)
 
-    def utility(self, candidate: Candidate, rung: int) -> float:
-        """The share of naive Bayes' F1 that a candidate keeps, on the documents of a rung."""
-        size, runs = self._amount(rung)
-        cell = {**candidate._asdict(), "rung": rung}
-        if not self.log.done(cell):
-            anonymizer, documents = self._prepared(candidate)
-            counts = anonymizer.draw(repeat(first_documents(documents, size), runs))
-            parts = (counts[i * size : (i + 1) * size] for i in range(runs))
-            self.log.add({**cell, "run": 0}, [one for part in parts for one in self._bayes(part)])
+    def measure(self, candidate: Candidate, number: int) -> float:
+        """Return the share of naive Bayes' F1 that a candidate keeps in a round."""
+        size, repetitions = self._round_size(number)
+        about = {**candidate._asdict(), "round": number}
+        if not self.log.finished(about):
+            anonymizer, documents = self._prepare(candidate)
+            counts = anonymizer.draw(repeat(first_documents(documents, size), repetitions))
+            parts = (counts[i * size : (i + 1) * size] for i in range(repetitions))
+            self.log.add({**about, "run": 0}, [self._bayes_score(part) for part in parts])
         self.advance(1)
-        (found,) = self.log.found(cell)
-        kept = fmean(one.quality.f1 for one in found) / self._original(size)
-        if rung == RUNGS - 2:
-            self.tried[candidate] = kept
+        (scores,) = self.log.scores_of(about)
+        kept = fmean(score.f1 for score in scores) / self._original_f1(size)
+        if number == ROUNDS - 2:
+            self.second_last_scores[candidate] = kept
         return kept
 
-    def confirm(self, candidate: Candidate, runs: int) -> Trial:
-        """A finalist on all documents, by both models; in `runs` of its runs it is attacked too.
+    def confirm(self, candidate: Candidate, runs: int) -> Finalist:
+        """Measure a finalist on all documents with both models; attack `runs` of its runs.
 
-        Never fewer runs than the last rung has, and none of those.
+        There are never fewer runs than in the last round, and none of them is shared with it.
         """
-        cell = {**candidate._asdict(), "rung": FINAL}
-        every = range(max(runs, self._amount(-1)[1]))
-        for run in sorted({*every} - self.log.done(cell)):
-            anonymizer, documents = self._prepared(candidate)
+        about = {**candidate._asdict(), "round": FINAL}
+        total = range(max(runs, self._round_size(-1)[1]))
+        for run in sorted({*total} - self.log.finished(about)):
+            anonymizer, documents = self._prepare(candidate)
             counts = anonymizer.draw(documents)
-            names = STRONGER if run < runs else ()
-            found = self.judge.counts(counts, anonymizer.vocabulary.outputs, names, run)
-            self.log.add({**cell, "run": run}, found)
+            attackers = TEXT_ATTACKERS if run < runs else ()
+            outputs = anonymizer.vocabulary.outputs
+            scores = self.evaluator.score_counts(counts, outputs, attackers, run)
+            self.log.add({**about, "run": run}, scores)
         self.advance(1)
-        scores = _means(one for run in self.log.found(cell) for one in run)
-        original = _means(self.original)
-        utility = {
-            model: score / original["utility", "", model, ""]
-            for (task, _, model, _), score in scores.items()
+        means = _mean_scores(score for run in self.log.scores_of(about) for score in run)
+        original = _mean_scores(self.original_scores)
+        kept = {
+            model: f1 / original["utility", "", model, ""]
+            for (task, _, model, _), f1 in means.items()
             if task == "utility"
         }
-        return Trial(candidate, utility, _strongest(scores, self.scenario))
+        return Finalist(candidate, kept, _strongest_attack(means, self.scenario))
 
     @cached_property
-    def original(self) -> list[Finding]:
-        """All scores on the texts as they are."""
-        cell = {"method": "original", "documents": len(self.part), "rung": FINAL}
-        if not self.log.done(cell):
-            found = self.judge.texts(self.part.texts, (*STRONGER, FLOORS[0]))
-            self.log.add({**cell, "run": 0}, found)
-        (found,) = self.log.found(cell)
-        return found
+    def original_scores(self) -> list[TaskScore]:
+        """All scores on the original texts."""
+        about = {"method": "original", "documents": len(self.validation), "round": FINAL}
+        if not self.log.finished(about):
+            texts, attackers = self.validation.texts, (*TEXT_ATTACKERS, TOPIC_FLOOR)
+            self.log.add({**about, "run": 0}, self.evaluator.score_texts(texts, attackers))
+        (scores,) = self.log.scores_of(about)
+        return scores
 
     @property
-    def levels(self) -> dict[str, float]:
-        """F1 of the strongest attacker on the texts, and of who knows their topics alone."""
-        scores = _means(self.original)
-        found = {"original": _strongest(scores, self.scenario), FLOORS[0]: max(
-            (score for (_, scenario, _, name), score in scores.items()
-             if (scenario, name) == (self.scenario, FLOORS[0])), default=None,
-        )}  # fmt: skip
-        return {name: score for name, score in found.items() if score is not None}
+    def reference_attacks(self) -> dict[str, float]:
+        """F1 of the strongest attacker on the texts, and of one who knows only their topics."""
+        means = _mean_scores(self.original_scores)
+        floors = (
+            f1
+            for (_, scenario, _, attacker), f1 in means.items()
+            if (scenario, attacker) == (self.scenario, TOPIC_FLOOR)
+        )
+        levels = {
+            "original": _strongest_attack(means, self.scenario),
+            TOPIC_FLOOR: max(floors, default=None),
+        }
+        return {name: f1 for name, f1 in levels.items() if f1 is not None}
 
-    def _amount(self, rung: int) -> tuple[int, int]:
-        """The documents of a rung, and how often they are drawn for."""
-        size = min(DOCUMENTS[rung], MOST_DOCUMENTS, len(self.part))
-        return size, min(MOST_RUNS, max(1, DOCUMENTS[rung] // size))
+    def _round_size(self, number: int) -> tuple[int, int]:
+        """Return the documents of a round, and how often they are drawn for."""
+        size = min(DOCUMENTS[number], MAX_DIFFERENT_DOCUMENTS, len(self.validation))
+        return size, min(MAX_REPETITIONS, max(1, DOCUMENTS[number] // size))
 
-    def _original(self, size: int) -> float:
-        cell = {"method": "original", "documents": size, "rung": 0}
-        if not self.log.done(cell):
-            texts, train = self.part.texts[:size], self.part.train[:size]
-            seen = [text for text, learn in zip(texts, train, strict=True) if learn]
-            counts = CountVectorizer().fit(seen).transform(texts)
-            self.log.add({**cell, "run": 0}, self._bayes(counts))
-        ((found,),) = self.log.found(cell)
-        if not found.quality.f1:
-            raise SyntfError("the analyst tells no label even from the texts: nothing to keep")
-        return found.quality.f1
+    def _original_f1(self, size: int) -> float:
+        about = {"method": "original", "documents": size, "round": 0}
+        if not self.log.finished(about):
+            texts, train = self.validation.texts[:size], self.validation.train[:size]
+            training = [text for text, learn in zip(texts, train, strict=True) if learn]
+            counts = CountVectorizer().fit(training).transform(texts)
+            self.log.add({**about, "run": 0}, [self._bayes_score(counts)])
+        ((score,),) = self.log.scores_of(about)
+        if not score.f1:
+            raise SyntfError(
+                "the analyst predicts no label correctly even from the texts, so there is no "
+                "utility to keep: check the column named with --label"
+            )
+        return score.f1
 
-    def _bayes(self, counts: csr_matrix) -> list[Finding]:
-        """Naive Bayes alone, which takes a fraction of the time."""
+    def _bayes_score(self, counts: csr_matrix) -> TaskScore:
+        """Score naive Bayes alone, which takes a fraction of the time of all models."""
         size = counts.shape[0]
-        labels, train = self.part.labels[:size], self.part.train[:size]
-        scores = measured(labels[~train], analyst(counts, labels, train, ["nb"]))
-        return [Finding("utility", "", model, "", score) for model, score in scores.items()]
+        labels, train = self.validation.labels[:size], self.validation.train[:size]
+        predicted = ANALYSTS["nb"](counts, labels, train)
+        return TaskScore("utility", "", "nb", "", *score_predictions(labels[~train], predicted))
 
-    def _prepared(self, candidate: Candidate) -> tuple[Anonymizer, Documents]:
-        """Ready to draw; what reads and rates words is made once for each size."""
+    def _prepare(self, candidate: Candidate) -> tuple[Anonymizer, Documents]:
+        """Return what draws for a candidate; words are read and rated once for each size."""
         settings = self.settings.changed(**candidate._asdict())
-        if candidate.max_size not in self._built:
+        if candidate.max_size not in self._prepared:
             parts = reading(settings, (), stages=self.stages)
-            self._built[candidate.max_size] = parts, rated(settings, *parts[1:])
-        parts, rating = self._built[candidate.max_size]
+            self._prepared[candidate.max_size] = parts, rated(settings, *parts[1:])
+        parts, rating = self._prepared[candidate.max_size]
         anonymizer = Anonymizer.over(settings, *parts, rating=rating, stages=self.stages)
         inputs = anonymizer.vocabulary.inputs
-        for known, documents in self._read:
+        for known, documents in self._documents:
             if known == inputs:
                 return anonymizer, documents
-        self._read.append((inputs, anonymizer.read(self.part.texts, stages=self.stages)))
-        return anonymizer, self._read[-1][1]
+        documents = anonymizer.read(self.validation.texts, stages=self.stages)
+        self._documents.append((inputs, documents))
+        return anonymizer, documents
 
 
-def _means(findings: Iterable[Finding]) -> dict[tuple[str, str, str, str], float]:
-    scores = defaultdict(list)
-    for one in findings:
-        scores[one.task, one.scenario, one.model, one.attacker].append(one.quality.f1)
-    return {key: fmean(each) for key, each in scores.items()}
+def _mean_scores(scores: Iterable[TaskScore]) -> MeanScores:
+    groups = defaultdict(list)
+    for score in scores:
+        groups[score.task, score.scenario, score.model, score.attacker].append(score.f1)
+    return {key: fmean(group) for key, group in groups.items()}
 
 
-def _strongest(scores: dict[tuple[str, str, str, str], float], scenario: str) -> float | None:
-    return max(
-        (score for (task, where, _, attacker), score in scores.items()
-         if task == "attack" and where == scenario and attacker not in FLOORS),
-        default=None,
-    )  # fmt: skip
+def _strongest_attack(means: MeanScores, scenario: str) -> float | None:
+    attacks = (
+        f1
+        for (task, where, _, attacker), f1 in means.items()
+        if task == "attack" and where == scenario and attacker not in FLOORS
+    )
+    return max(attacks, default=None)

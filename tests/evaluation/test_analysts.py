@@ -1,4 +1,4 @@
-"""The paper's classifiers, against their definitions written out."""
+"""Analysts and the classifiers of Weka, compared with their definitions."""
 
 import numpy as np
 import pytest
@@ -9,14 +9,15 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, LinearSVC
 
-from syntf.evaluation.attack.classifiers import MinMax, analyst, measured, weka
+from syntf.evaluation.analysts import ANALYSTS, score_predictions
+from syntf.evaluation.attack.attackers import MinMaxScaling, weka_predictions
 
 
 def counts(seed, rows=60, columns=12):
     return np.random.default_rng(seed).poisson(1.5, (rows, columns)).astype(float)
 
 
-def test_the_analyst_is_tfidf_and_two_classifiers():
+def test_analysts_use_tfidf_and_a_classifier():
     texts = ["cat dog cat", "dog bird", "car bus", "bus train car", "cat bird", "train bus"] * 3
     labels = np.array(["animal", "animal", "road", "road", "animal", "road"] * 3)
     train = np.arange(18) < 12
@@ -25,9 +26,10 @@ def test_the_analyst_is_tfidf_and_two_classifiers():
     new = vectors.transform(texts[12:])
     from sklearn.feature_extraction.text import CountVectorizer
 
-    found = analyst(CountVectorizer().fit(texts[:12]).transform(texts), labels, train)
+    counts = CountVectorizer().fit(texts[:12]).transform(texts)
     for name, model in (("nb", MultinomialNB(alpha=0.01)), ("svm", LinearSVC(C=1))):
-        assert found[name].tolist() == model.fit(seen, labels[:12]).predict(new).tolist()
+        predicted = ANALYSTS[name](counts, labels, train)
+        assert predicted.tolist() == model.fit(seen, labels[:12]).predict(new).tolist()
 
 
 def test_test_documents_do_not_change_the_idf():
@@ -36,12 +38,12 @@ def test_test_documents_do_not_change_the_idf():
     train = np.arange(60) < 40
     other = data.toarray()
     other[41:] = 0  # all test rows but the first
-    first = analyst(data, labels, train)
-    second = analyst(csr_matrix(other), labels, train)
-    assert all(first[model][0] == second[model][0] for model in first)
+    for analyst in ANALYSTS.values():
+        first, second = analyst(data, labels, train), analyst(csr_matrix(other), labels, train)
+        assert first[0] == second[0]
 
 
-def test_weka_naive_bayes_by_its_formula():
+def test_weka_naive_bayes_equals_its_formula():
     """log((n_c + 1)/(N + C)) + Σ x·log((1 + T_cw)/(W + T_c)), written out."""
     rows, new = counts(2), counts(3, rows=40)
     names = np.array(["a"] * 30 + ["b"] * 20 + ["c"] * 10)
@@ -54,19 +56,19 @@ def test_weka_naive_bayes_by_its_formula():
         words = np.log((1 + mine.sum(axis=0)) / (rows.shape[1] + mine.sum()))
         scores.append(prior + new @ words)
     expected = np.array(["a", "b", "c"])[np.argmax(scores, axis=0)]
-    found = weka(csr_matrix(rows), names, csr_matrix(new))
+    found = weka_predictions(csr_matrix(rows), names, csr_matrix(new))
     assert found["nb"].tolist() == expected.tolist()
     assert len(set(expected)) == 3
 
 
-def test_weka_priors_are_counted_from_one():
+def test_weka_priors_add_one_to_each_count():
     """One text by a, nine by b: against 2 to 10 a likelihood ratio of 6.67 wins, not 1 to 9."""
     rows = csr_matrix([[1.0, 0], [1, 1], *[[0, 2]] * 8])
     names = np.array(["a"] + ["b"] * 9)
-    assert weka(rows, names, csr_matrix([[1.0, 0]]))["nb"].tolist() == ["a"]
+    assert weka_predictions(rows, names, csr_matrix([[1.0, 0]]))["nb"].tolist() == ["a"]
 
 
-def test_weka_svm_is_linear_one_against_one_on_scaled_columns():
+def test_weka_svm_is_linear_on_scaled_columns():
     rows, new = counts(4), counts(5, rows=30)
     rows[:, 3] = 7  # constant: it must not matter, whatever the new rows hold
     new[:, 3] = 100
@@ -76,12 +78,15 @@ def test_weka_svm_is_linear_one_against_one_on_scaled_columns():
     seen, other = scaler.transform(rows), scaler.transform(new)
     seen[:, 3] = other[:, 3] = 0
     expected = SVC(kernel="linear", C=1).fit(seen, names).predict(other)
-    assert weka(csr_matrix(rows), names, csr_matrix(new))["svm"].tolist() == expected.tolist()
+    assert (
+        weka_predictions(csr_matrix(rows), names, csr_matrix(new))["svm"].tolist()
+        == expected.tolist()
+    )
 
 
-def test_scaling_is_that_of_the_training_rows_and_does_not_clip():
+def test_scaling_uses_training_rows_and_does_not_clip():
     rows = csr_matrix([[0.0, 2, 5], [4, 3, 5], [2, 6, 5]])
-    scale = MinMax(rows)
+    scale = MinMaxScaling(rows)
     assert scale(rows).toarray().tolist() == [[0, 0, 0], [1, 0.25, 0], [0.5, 1, 0]]
     assert scale(csr_matrix([[8.0, 0, 9]])).toarray().tolist() == [[2, -0.5, 0]]
 
@@ -89,7 +94,7 @@ def test_scaling_is_that_of_the_training_rows_and_does_not_clip():
 def test_scores_are_weighted_averages():
     truth = np.array(["a"] * 6 + ["b"] * 3 + ["c"])
     guess = np.array(["a"] * 4 + ["b"] * 4 + ["a"] * 2)
-    found = measured(truth, {"one": guess})["one"]
+    found = score_predictions(truth, guess)
     for name, score in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
         expected = score(truth, guess, average="weighted", zero_division=0)
         assert getattr(found, name) == pytest.approx(expected)

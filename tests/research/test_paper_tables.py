@@ -1,18 +1,24 @@
+"""The paper's tables and its criterion for the best parameters."""
+
 import dataclasses
+import itertools
 from itertools import product
 from math import prod
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from syntf.evaluation.experiment import paper, tables
-from syntf.evaluation.experiment.paper import OPTIMUM, Cell
-from syntf.evaluation.experiment.results import Result, Results
-from syntf.evaluation.experiment.tables import Scenario
+from syntf.evaluation.attack.scenarios import AttackScenario
+from syntf.evaluation.experiment.results import Parameters, Result, Results
+from syntf.research import paper, paper_tables
+from syntf.research.paper import OPTIMUM
+from syntf.research.paper_tables import best_parameters, smallest_gain
 
 OTHER = OPTIMUM._replace(epsilon=40.0, spelling=0.0)
 
 
-def result(method, f1, cell=None, *, model="nb", scenario="", attacker="writeprints", **more):
+def result(method, f1, parameters=None, *, model="nb", scenario="", attacker="writeprints", **more):
     scores = {"runs": 1, "f1": f1, "precision": f1 + 0.02, "recall": f1 + 0.01} | more
     return Result(
         method=method,
@@ -20,7 +26,7 @@ def result(method, f1, cell=None, *, model="nb", scenario="", attacker="writepri
         scenario=scenario,
         model=model,
         attacker=attacker if scenario else "",
-        **(cell or Cell())._asdict(),
+        **(parameters or Parameters())._asdict(),
         **scores,
     )
 
@@ -46,19 +52,19 @@ def some():
 
 
 ROWS = [
-    Scenario(scenario="top5-any", authors=5, min_train=35, min_test=17, train=218, test=155),
-    Scenario(scenario="mine", authors=7, min_train=3, min_test=2, train=12345, test=1000),
+    AttackScenario("top5-any", "abcde", range(218), range(155), 35, 17),
+    AttackScenario("mine", "abcdefg", range(12345), range(1000), 3, 2),
 ]
 
 
-def test_scenarios_as_they_are_and_beside_the_paper():
-    assert tables.scenarios(ROWS) == (
+def test_scenarios_alone_and_beside_the_paper():
+    assert paper_tables.scenarios_table(ROWS) == (
         "| scenario | authors | train per author ≥ | test per author ≥ | train | test |\n"
         "|---|---|---|---|---|---|\n"
         "| Top 5/Any | 5 | 35 | 17 | 218 | 155 |\n"
         "| mine | 7 | 3 | 2 | 12,345 | 1,000 |\n"
     )
-    beside = tables.scenarios(ROWS, beside_paper=True).splitlines()
+    beside = paper_tables.scenarios_table(ROWS, beside_paper=True).splitlines()
     assert beside[0].startswith("| scenario, here (paper) | authors |")
     assert beside[2:] == [
         "| Top 5/Any | 5 (5) | 35 (35) | 17 (17) | 218 | 155 |",
@@ -67,7 +73,7 @@ def test_scenarios_as_they_are_and_beside_the_paper():
 
 
 def test_authors_beside_the_paper():
-    assert tables.authors(5733, 23) == (
+    assert paper_tables.authors_table(5733, 23) == (
         "|  | here | paper |\n"
         "|---|---|---|\n"
         "| authors | 5,733 | 5,735 |\n"
@@ -75,9 +81,9 @@ def test_authors_beside_the_paper():
     )
 
 
-def test_parameters_run_and_the_best_of_them():
-    """Least gains: .9 − .9 = 0 at the optimum, .8 − .78 at the other cell."""
-    assert tables.parameters(Results(some())) == (
+def test_parameters_and_the_best_of_them():
+    """Least gains: .9 − .9 = 0 at the optimum, .8 − .78 at the other parameters."""
+    assert paper_tables.parameters_table(Results(some())) == (
         "| parameter | paper | here | optimum, paper | best here, naive Bayes |\n"
         "|---|---|---|---|---|\n"
         "| ε | 35, 37.5, 40, 42.5, 45, 47.5, 50, 52.5, 55 | 40, 47.5 | 47.5 | 40 |\n"
@@ -85,28 +91,28 @@ def test_parameters_run_and_the_best_of_them():
         "| *s* | 0, 0.1, 0.2, 0.3, 0.4 | 0, 0.3 | 0.3 | 0 |\n"
         "| morphology | lemma, lower, orth | lemma | lemma | lemma |\n"
         "| synsets | false, true | false | false | false |\n"
-        "| cells | 810 | 2 | – | – |\n"
+        "| combinations | 810 | 2 | – | – |\n"
         "| runs of each | 10 | 1, 10 | – | – |\n"
         "| loss per word ℓ | – | – | 25.4 | – |\n"
-        "| least gain β_U − β_A | – | – | – | 2.0 % |\n"
+        "| smallest gain β_U − β_A | – | – | – | 2.0 % |\n"
     )
 
 
-def test_the_loss_shown_is_that_of_the_best_cell():
-    best_only = [each for each in some() if each.cell != OTHER]
-    lines = tables.parameters(Results(best_only)).splitlines()
+def test_loss_is_that_of_the_best_parameters():
+    best_only = [each for each in some() if each.parameters != OTHER]
+    lines = paper_tables.parameters_table(Results(best_only)).splitlines()
     assert lines[-2:] == [
         "| loss per word ℓ | – | – | 25.4 | 25.61 |",
-        "| least gain β_U − β_A | – | – | – | 0.0 % |",
+        "| smallest gain β_U − β_A | – | – | – | 0.0 % |",
     ]
 
 
-def test_cells_by_their_least_gain():
+def test_parameters_are_sorted_by_smallest_gain():
     half = OTHER._replace(length=100)
     rows = [*some(), result("syntf", 0.14, half), result("syntf", 0.5, half, scenario="top5-any")]
-    assert tables.cells(Results(rows), "nb") == (
+    assert paper_tables.gains_table(Results(rows), "nb") == (
         "| ε | *n* | *s* | morphology | synsets | ℓ | β_U | gain, Top 5/Any | gain, Top 10/Any "
-        "| least gain |  |\n"
+        "| smallest gain |  |\n"
         "|---|---|---|---|---|---|---|---|---|---|---|\n"
         "| 40 | 150 | 0 | lemma | false | – | 80.0 % | 5.0 % | 2.0 % | 2.0 % | best |\n"
         "| 47.5 | 150 | 0.3 | lemma | false | 25.61 | 90.0 % | 0.0 % | 10.0 % | 0.0 % "
@@ -115,8 +121,10 @@ def test_cells_by_their_least_gain():
     )
 
 
-def test_the_comparison_beside_the_paper():
-    found = tables.comparison(Results(some()), OPTIMUM, "top10-any", "nb", beside_paper=True)
+def test_comparison_beside_the_paper():
+    found = paper_tables.comparison_table(
+        Results(some()), OPTIMUM, "top10-any", "nb", beside_paper=True
+    )
     assert found == (
         "| method, here (paper) | utility F1 | P | R | attack F1 | P | R | gain |\n"
         "|---|---|---|---|---|---|---|---|\n"
@@ -135,14 +143,16 @@ def test_the_comparison_beside_the_paper():
     )
 
 
-def test_the_comparison_of_another_order_of_words_and_a_loss_for_the_analyst():
+def test_comparison_with_another_order_of_words():
     rows = [
         *some(),
         result("scrubadub", 0.35),
         result("scrubadub", 0.5, scenario="top10-any"),
     ]
     order = {"attacker": "writeprints-random"}
-    lines = tables.comparison(Results(rows), OPTIMUM, "top10-any", "nb", **order).splitlines()
+    lines = paper_tables.comparison_table(
+        Results(rows), OPTIMUM, "top10-any", "nb", **order
+    ).splitlines()
     assert lines[0] == "| method | utility F1 | P | R | attack F1 | P | R | gain |"
     assert lines[3] == (
         "| SynTF, absolute | 0.630 ± 0.013 | 0.650 | 0.640 | 0.100 | 0.120 | 0.110 | 0.530 |"
@@ -155,7 +165,7 @@ def test_the_comparison_of_another_order_of_words_and_a_loss_for_the_analyst():
 
 def test_attackers_by_the_order_of_words():
     rows = [*some(), result("original", 0.8, scenario="top5-any", attacker="words", model="svm")]
-    assert tables.attackers(Results(rows), OPTIMUM) == (
+    assert paper_tables.attackers_table(Results(rows), OPTIMUM) == (
         "| model | data | attacker | Top 5/Any | Top 10/Any |\n"
         "|---|---|---|---|---|\n"
         "| naive Bayes | original text | WritePrints | 0.600 | 0.500 |\n"
@@ -167,16 +177,18 @@ def test_attackers_by_the_order_of_words():
 
 
 def every_table(results):
-    yield tables.parameters(results)
-    yield tables.attackers(results, OPTIMUM)
+    yield paper_tables.parameters_table(results)
+    yield paper_tables.attackers_table(results, OPTIMUM)
     for model in ("nb", "svm"):
-        yield tables.cells(results, model)
+        yield paper_tables.gains_table(results, model)
         for scenario, beside in product(paper.SCENARIOS, (False, True)):
-            yield tables.comparison(results, OPTIMUM, scenario, model, beside_paper=beside)
+            yield paper_tables.comparison_table(
+                results, OPTIMUM, scenario, model, beside_paper=beside
+            )
 
 
 @pytest.mark.parametrize("left_out", range(len(some()) + 1))
-def test_a_partial_run_gives_partial_tables(left_out):
+def test_partial_results_give_partial_tables(left_out):
     """Without any one result, with one alone, and the others as well: every table has its form."""
     rows = some()
     for kept in (rows[:left_out] + rows[left_out + 1 :], rows[left_out : left_out + 1], []):
@@ -188,25 +200,27 @@ def test_a_partial_run_gives_partial_tables(left_out):
             assert "nan" not in table
 
 
-def test_without_results_there_are_dashes_beside_the_paper():
+def test_missing_results_are_dashes():
     empty = Results([])
-    assert tables.attackers(empty, OPTIMUM).splitlines()[-1] == "| – | – | – |"
-    lines = tables.comparison(empty, OPTIMUM, "top10-any", "nb", beside_paper=True).splitlines()
+    assert paper_tables.attackers_table(empty, OPTIMUM).splitlines()[-1] == "| – | – | – |"
+    lines = paper_tables.comparison_table(
+        empty, OPTIMUM, "top10-any", "nb", beside_paper=True
+    ).splitlines()
     assert lines[3] == (
         "| SynTF, absolute | – (0.60) | – (0.61) | – (0.61) | – (0.42) | – (0.44) | – (0.43) "
         "| – (0.18) |"
     )
 
 
-def test_a_gain_of_nothing_has_no_sign():
+def test_zero_gain_has_no_sign():
     rows = [dataclasses.replace(each, f1=0.6) for each in some()]
     rows[4] = dataclasses.replace(rows[4], f1=0.6 - 1e-9)
-    table = tables.comparison(Results(rows), OPTIMUM, "top10-any", "nb")
+    table = paper_tables.comparison_table(Results(rows), OPTIMUM, "top10-any", "nb")
     assert "| 0.0 % |\n" in table
     assert "−0.0 %" not in table
 
 
-def test_the_published_numbers_agree_with_each_other():
+def test_published_numbers_agree_with_each_other():
     """To the two digits that were printed: differences and shares of rounded scores."""
     for method, row in paper.ABSOLUTE.items():
         assert row[6] == pytest.approx(row[0] - row[3], abs=0.0151)
@@ -216,6 +230,64 @@ def test_the_published_numbers_agree_with_each_other():
             assert printed[:6] == pytest.approx(shares, abs=0.016)
             assert printed[6] == pytest.approx(printed[0] - printed[3], abs=0.0151)
     assert prod(map(len, paper.GRID.values())) == 810
-    assert paper.OPTIMUM in {Cell(*values) for values in product(*paper.GRID.values())}
-    assert list(paper.GRID) == list(Cell._fields)
+    assert paper.OPTIMUM in {Parameters(*values) for values in product(*paper.GRID.values())}
+    assert list(paper.GRID) == list(Parameters._fields)
     assert paper.AUTHORS - paper.FREQUENT_AUTHORS == 5711
+
+
+def utility_result(method, f1, model="nb", parameters=None):
+    return result(method, f1, parameters, model=model)
+
+
+def attack_result(method, scenario, f1, model="nb", parameters=None, attacker="writeprints"):
+    return result(method, f1, parameters, model=model, scenario=scenario, attacker=attacker)
+
+
+CHOICES = [OPTIMUM._replace(epsilon=float(epsilon)) for epsilon in (10, 20, 30, 40)]
+
+
+@given(st.lists(st.none() | st.integers(1, 9), min_size=12, max_size=12))
+def test_best_parameters_have_the_largest_smallest_gain(scores):
+    """In integers: β_U is 1 everywhere, so the largest attack of a parameters decides."""
+    rows = [
+        utility_result("original", 1.0),
+        *(utility_result("syntf", 1.0, parameters=parameters) for parameters in CHOICES),
+    ]
+    rows += [attack_result("original", scenario, 10.0) for scenario in "abc"]
+    largest = {}
+    for place, parameters in enumerate(CHOICES):
+        own = scores[3 * place : 3 * place + 3]
+        pairs = zip("abc", own, strict=True)
+        rows += [
+            attack_result("syntf", name, float(f1), parameters=parameters)
+            for name, f1 in pairs
+            if f1
+        ]
+        if None not in own:
+            largest[parameters] = max(own)
+    found = Results(rows)
+    for parameters in CHOICES:
+        wanted = 1 - largest[parameters] / 10 if parameters in largest else None
+        assert smallest_gain(found, parameters, "nb") == wanted
+    wanted = min(largest, key=largest.get) if largest else None  # the first of equals
+    assert best_parameters(found, "nb") == wanted
+    assert best_parameters(found, "svm") is None
+
+
+def test_best_parameters_depend_on_model_and_attacker():
+    rows = []
+    for model, attacker, wins in itertools.product(["nb", "svm"], ["writeprints", "words"], "x"):
+        place = ["nb", "svm"].index(model) + 2 * ["writeprints", "words"].index(attacker)
+        rows.append(attack_result("original", wins, 0.9, model, attacker=attacker))
+        for other, parameters in enumerate(CHOICES):
+            f1 = 0.3 if other == place else 0.6
+            rows.append(attack_result("syntf", wins, f1, model, parameters, attacker))
+    for model in ("nb", "svm"):
+        rows.append(utility_result("original", 0.7, model))
+        rows += [utility_result("syntf", 0.6, model, parameters) for parameters in CHOICES]
+    found = Results(rows)
+    assert [best_parameters(found, model) for model in ("nb", "svm")] == CHOICES[:2]
+    assert [best_parameters(found, model, attacker="words") for model in ("nb", "svm")] == CHOICES[
+        2:
+    ]
+    assert best_parameters(Results([]), "nb") is None

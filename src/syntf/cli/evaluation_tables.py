@@ -1,0 +1,135 @@
+"""The tables that `syntf evaluate`, `tune` and `reproduce` print, and the same for JSON output."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from syntf.cli import console
+from syntf.evaluation.attack.linkage import LinkageAttack
+from syntf.evaluation.experiment.names import MODELS
+from syntf.evaluation.experiment.results import (
+    Parameters,
+    Result,
+    Results,
+    analyst_gain,
+    relative_score,
+    strongest_attack,
+    topic_floor,
+)
+from syntf.pipeline.settings import Settings
+from syntf.privacy.bounds import document_loss
+
+HEADING = "For the owner of the texts: exact figures, not part of any release."
+METHODS = {
+    "original": "original",
+    "vectorised": "vectors",
+    "scrubadub": "scrubbed",
+    "scrubadub-names": "no names",
+    "syntf": "SynTF",
+}
+LINKAGE_NAMES = {
+    ("document", "syntf"): "a text and its release",
+    ("membership", "syntf"): "a text, released or not",
+    ("author", "vectorised"): "an author's two texts",
+    ("author", "syntf"): "  a text and a release",
+    ("author-releases", "syntf"): "  two releases",
+}
+
+
+def print_heading(notices: Iterable[str]) -> None:
+    """Print for whom the figures are, and each notice."""
+    console.out.print(HEADING)
+    for notice in notices:
+        console.out.print(f"[yellow]![/] {escape(notice)}")
+
+
+def print_folder(contents: str, out: Any) -> None:
+    """Print what was written to which folder."""
+    console.out.print(f"{contents} written to {escape(str(out))}", soft_wrap=True)
+
+
+def loss_record(results: Results, parameters: Parameters, settings: Settings) -> dict[str, Any]:
+    """Return the losses of the evaluated releases, as ``guarantee.json`` has them."""
+    tight = results.loss(parameters) or 0.0
+    return {
+        "loss_per_word": {"tight": tight},
+        "loss_per_document": document_loss(tight, settings.length),
+    }
+
+
+def result_records(results: Results) -> list[dict[str, Any]]:
+    """Return the rows of ``results.csv``; a parameter that a method does not have is null."""
+    return [
+        {name: None if value == "" else value for name, value in asdict(result).items()}
+        for result in results
+    ]
+
+
+def comparison_table(results: Results, parameters: Parameters) -> Table:
+    """Return F1 of analyst and attackers at each stage, and how much of it a release keeps.
+
+    Of the attackers, the table has the paper's, the strongest on the release, and the topic floor.
+    """
+    methods = [method for method in METHODS if method in results.methods]
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("F1")
+    for name in (*(METHODS[method] for method in methods), "kept", "gain"):
+        table.add_column(name, justify="right")
+
+    def add(name: str, row: list[Result | None], gain: str = "") -> None:
+        if any(row):
+            kept = relative_score(row[-1], row[0])
+            table.add_row(name, *map(_f1, row), "–" if kept is None else f"{kept:.0%}", gain)
+
+    def attacks(model: str, scenario: str, attacker: str = "writeprints") -> list[Result | None]:
+        return [
+            results.attack(method, model, scenario, parameters, attacker=attacker)
+            for method in methods
+        ]
+
+    for model in MODELS:
+        add(f"analyst {model}", [results.utility(one, model, parameters) for one in methods])
+    for scenario in results.scenarios:
+        table.add_row(f"[bold]{scenario}[/]")
+        for model in MODELS:
+            gain = analyst_gain(results, parameters, scenario, model)
+            shown = "" if gain is None else f"{gain.gain:+.0%}".replace("-", "−")
+            add(f"  writeprints {model}", attacks(model, scenario), shown)
+        best = strongest_attack(results, parameters, scenario)
+        if best and best.attacker != "writeprints":
+            add(f"  best: {best.attacker}", attacks(best.model, scenario, best.attacker))
+        floor = topic_floor(results, scenario)
+        if floor:
+            table.add_row("  topic alone", *[_f1(floor)] * len(methods))
+    return table
+
+
+def linkage_table(attacks: Iterable[LinkageAttack]) -> Table:
+    """Return areas under the curve, and pairs found at 1 % and 0.1 % of false positives."""
+    rates: dict[str, list[str]] = {}
+    for attack in attacks:
+        score = (attack.score.auc, attack.score.tpr_at_1pct, attack.score.tpr_at_01pct)
+        rates.setdefault(LINKAGE_NAMES[attack.task, attack.method], []).extend(map(_rate, score))
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("linked")
+    for pairs in ("any", "same label")[: max(map(len, rates.values())) // 3]:
+        for column in (pairs, "at 1%", "at 0.1%"):
+            table.add_column(column, justify="right")
+    for name, row in rates.items():
+        table.add_row(name, *row)
+    table.add_row("by chance", *[".500", ".010", ".001"] * 2)
+    return table
+
+
+def _rate(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+
+
+def _f1(result: Result | None) -> str:
+    if result is None:
+        return "–"
+    deviation = "" if result.f1_std is None else f" ± {result.f1_std:.2f}".replace("0.", ".")
+    return _rate(result.f1) + deviation

@@ -1,0 +1,196 @@
+"""`syntf tune`, as a person runs it."""
+
+import csv
+import json
+import shlex
+
+import numpy as np
+import polars as pl
+import pytest
+
+from syntf.cli import app as cli
+from syntf.cli.commands import tune
+from syntf.evaluation.tuning import search, trials
+from syntf.evaluation.tuning.search import Candidate
+from syntf.pipeline.settings import Settings
+
+pytest.importorskip("joblib", reason="needs joblib: pip install 'syntf[evaluate]'")
+
+TOPICS = {
+    "animal": "cat dog mouse horse cow bird fish",
+    "road": "car train bus boat road wheel engine",
+    "home": "house garden tree flower bread cheese apple",
+}
+FAR = "ship plane river mountain water music song piano guitar"
+
+
+def texts(count, noise=6):
+    rng = np.random.default_rng(7)
+    for i in range(count):
+        topic = list(TOPICS)[i % 3]
+        words = [*rng.choice(TOPICS[topic].split(), 2), *rng.choice(FAR.split(), noise)]
+        yield topic, " ".join(words)
+
+
+def table(count=90, noise=6):
+    rows = list(texts(count, noise))
+    return pl.DataFrame(
+        {
+            "body": [text for _, text in rows],
+            "topic": [topic for topic, _ in rows],
+            "who": [["ann", "bob"][i // 3 % 2] for i in range(count)],
+        }
+    )
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, capsys, toy_vectors, toy_words):
+    """Runs a command in this process, beside t.csv and 40 word vectors: code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(trials, "DOCUMENTS", (20, 40, 80, 100, 100))
+    monkeypatch.setattr(search, "FIRST_CANDIDATES", 8)
+    monkeypatch.setattr(search, "LATER_CANDIDATES", 4)
+    table().write_csv("t.csv")
+    np.savez("v.npz", words=np.array(toy_words), vectors=toy_vectors.matrix.astype(np.float32))
+    (tmp_path / "words.txt").write_text("\n".join(toy_words))
+
+    def call(*arguments):
+        monkeypatch.setattr("sys.argv", ["syntf", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        captured = capsys.readouterr()
+        return int(stopped.value.code or 0), captured.out, captured.err
+
+    return call
+
+
+COLUMNS = ["--text", "body", "--label", "topic"]
+WORDS = ["--vectors", "v.npz", "--vocabulary", "words.txt"]
+FAST = ["--runs", "1", "--tagger", "pattern", "--out", "tuned"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # textblob's files
+def test_printed_command_runs_and_has_the_printed_loss(here, tmp_path):
+    pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
+    code, out, error = here(
+        "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST
+    )
+    assert (code, error) == (0, "")
+    assert "not part of any release" in out
+    assert "not part of any loss" in " ".join(out.split())
+    (line,) = [line for line in out.splitlines() if line.startswith("syntf anonymize")]
+    said = next(line for line in out.splitlines() if "To run" in line)
+    assert here(*shlex.split(line)[1:])[0] == 0
+    promised = json.loads((tmp_path / "release" / "guarantee.json").read_text())
+    word, document = promised["loss_per_word"]["tight"], promised["loss_per_document"]
+    assert said.startswith(f"loss {word:.4f} per word, {document:,.2f} per document")
+    assert promised["private"]
+    with (tmp_path / "tuned" / "candidates.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    (chosen,) = [row for row in rows if row["chosen"] == "True"]
+    assert float(chosen["loss_per_document"]) == pytest.approx(document, abs=1e-6)
+    assert float(chosen["kept_nb"]) >= 0.7
+    cheaper = [r for r in rows if float(r["loss_per_document"]) < document and r["kept_nb"]]
+    assert all(float(row["kept_nb"]) < 0.7 for row in cheaper)
+    for suffix in (".png", ".svg"):
+        assert (tmp_path / "tuned" / f"pareto{suffix}").stat().st_size > 10_000
+    assert max(map(len, out.splitlines())) <= max(80, len(line))
+    before = (tmp_path / "tuned" / "runs.jsonl").read_bytes()
+    code, again, _ = here(
+        "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST
+    )
+    assert (code, again) == (0, out)
+    code, again, _ = here(
+        "tune", "t.csv", *COLUMNS, "--author", "who", "--target-utility", "0.7", *WORDS, *FAST,
+        "--json",
+    )  # fmt: skip
+    record = json.loads(again)
+    assert record["command"] == line
+    assert record["loss_per_document"] == pytest.approx(document, abs=1e-6)
+    assert record["chosen"]["length"] == int(chosen["length"])
+    assert [one["chosen"] for one in record["finalists"]].count(True) == 1
+    assert (tmp_path / "tuned" / "runs.jsonl").read_bytes() == before
+
+
+def test_public_texts_replace_the_file(here, tmp_path):
+    code, out, _ = here(
+        "tune", "absent file.csv", *COLUMNS, "--stand-in", "t.csv", "--max-loss", "300",
+        "--max-loss-per-word", "7.3", *WORDS, "--spelling", "0.1", *FAST,
+    )  # fmt: skip
+    assert code == 0
+    assert "were not read" in " ".join(out.split())
+    (line,) = [line for line in out.splitlines() if line.startswith("syntf anonymize")]
+    words = shlex.split(line)
+    assert words[2] == "absent file.csv"
+    assert words[words.index("--spelling") + 1] == "0.1"
+    loss, length = (float(words[words.index(name) + 1]) for name in ("--loss", "--length"))
+    assert loss <= 7.3
+    assert loss * length <= 300
+
+
+def test_impossible_target_says_what_can_be_reached(here, tmp_path):
+    table(noise=60).write_csv("t.csv")
+    code, out, error = here(
+        "tune", "t.csv", *COLUMNS, "--target-utility", "1", "--max-loss", "100", *WORDS, *FAST
+    )
+    assert code == 1
+    assert len(error.strip().splitlines()) == 1
+    assert "keeping 100.0% of the utility is out of reach: the best parameters keep" in error
+    assert "at a loss of 100 per document" in error
+    assert "raise the largest loss" in error
+    assert "syntf anonymize" not in out
+    assert (tmp_path / "tuned" / "pareto.png").exists()
+    code, out, again = here(
+        "tune", "t.csv", *COLUMNS, "--target-utility", "1", "--max-loss", "100", *WORDS, *FAST,
+        "--json",
+    )  # fmt: skip
+    record = json.loads(out)
+    assert (code, again, record["chosen"]) == (1, error, None)
+    assert not any(one["chosen"] for one in record["finalists"])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([*COLUMNS], "no goal: use at least one of --target-utility"),
+        ([*COLUMNS, "--target-utility", "87"], "must not be greater than 1"),
+        ([*COLUMNS, "--target-utility", "0"], "must be greater than 0"),
+        ([*COLUMNS, "--max-loss", "5"], "the smallest that is tried is 100"),
+        ([*COLUMNS, "--max-loss-per-word", "1"], "that is tried is 4"),
+        (["--text", "body", "--max-loss", "500"], "with --label"),
+        (["--text", "body", "--label", "who?", "--max-loss", "500"], "no column 'who?'"),
+        ([*COLUMNS, "--stand-in", "nowhere.csv", "--max-loss", "500"], "nowhere.csv"),
+        (["--text", "body", "--label", "same", "--max-loss", "500"], "nothing to tune by"),
+    ],
+)
+def test_bad_input_gives_one_line_and_no_files(here, tmp_path, options, says):
+    table().with_columns(same=pl.lit("x")).write_csv("t.csv")
+    code, _, error = here("tune", "t.csv", *options, *WORDS, *FAST)
+    assert code == 2
+    assert says in error
+    assert len(error.strip().splitlines()) == 1
+    assert not (tmp_path / "tuned").exists()
+
+
+def test_example_corpus_has_its_own_columns(tmp_path):
+    columns = {"text": "body", "label": None, "author": None, "split": None, "test_share": 0.4}
+    found = tune.read_corpus(tmp_path / "absent", "example", None, columns)
+    assert len(found) == 320
+    assert len(set(found.labels.tolist())) == 5
+    assert len(set(found.authors.tolist())) == 8
+
+
+def test_command_has_all_settings_that_differ_from_the_defaults():
+    best = Candidate(2, 9.0, 80, 5_000, "tfidf")
+    plain = tune.anonymize_command("a b.csv", "text", Settings(), best)
+    assert plain == (
+        "syntf anonymize 'a b.csv' --text text --neighbours 2 --loss 9 --length 80 "
+        "--max-size 5000 --weights tfidf --out release"
+    )
+    settings = Settings(morphology="orth", synsets=True, numbers=True, vectors="v.txt")
+    made = shlex.split(tune.anonymize_command("t.csv", "text", settings, best._replace(loss=1 / 3)))
+    assert made[made.index("--loss") + 1] == repr(1 / 3)
+    pairs = ("--morphology", "orth"), ("--vectors", "v.txt"), ("--synsets", "--keep-numbers")
+    for words in map(list, pairs):
+        place = made.index(words[0])
+        assert made[place : place + 2] == words
