@@ -217,3 +217,50 @@ def call(capsys, monkeypatch):
         return caught.value.code, captured.out, captured.err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def toy_codebook(toy_vectors):
+    """Seven nodes: a root, two halves, and four leaves in eight dimensions."""
+    leaves = np.array(
+        [[9, 3, 0, 0, 0, 0, 0, 1], [8, -4, 1, 0, 0, 0, 0, 0], [0, 0, 9, 2, 0, 1, 0, 0],
+         [0, 0, 0, 0, 9, 0, 4, 0]]
+    )  # fmt: skip
+    nodes = np.vstack([leaves.sum(0), leaves[:2].sum(0), leaves[2:].sum(0), leaves])
+    from syntf.codebook.codebook import Codebook
+
+    return Codebook(
+        nodes=nodes.astype(np.int8),
+        child=np.array([1, 3, 5, 0, 0, 0, 0], dtype=np.int32),
+        points=np.array([40, 20, 20, 10, 10, 12, 8], dtype=np.int32),
+        spread=np.array([9000, 6000, 7000, 3000, 2000, 2500, 1500], dtype=np.int32),
+        outputs=np.arange(len(toy_vectors.words), dtype=np.int32),
+        weight=np.full(len(toy_vectors.words), 100, dtype=np.uint16),
+        tf=np.minimum(np.arange(256), 9).astype(np.uint8),
+        centre=np.zeros(8, dtype=np.int16),
+        word_centre=np.zeros(8, dtype=np.int16),
+        whiten=(np.eye(8) * 1024).astype(np.int16),
+        common=np.zeros(8, dtype=np.int16),
+        own_rows=np.zeros(0, dtype=np.int32),
+        own_weight=np.zeros(0, dtype=np.uint16),
+        own_vectors=np.zeros((0, 1), dtype=np.int8),
+        own_centre=np.zeros(0, dtype=np.int16),
+        vectors_digest=toy_vectors.digest,
+        origin="supplied",
+        made_from="the tests",
+    )
+
+
+@pytest.fixture(scope="session")
+def toy_encoder(toy_codebook, toy_vectors):
+    from syntf.codebook.encoder import Encoder
+
+    return Encoder(toy_codebook, toy_vectors)
+
+
+@pytest.fixture(scope="session")
+def embedded_encoder(embedded):
+    from syntf.codebook.codebook import Codebook
+    from syntf.codebook.encoder import Encoder
+
+    return Encoder(Codebook.embedded(), embedded)

@@ -1,0 +1,1 @@
+"""The document unit: public prototypes, the encoder that finds the nearest, and the pilot."""

@@ -1,0 +1,262 @@
+"""A codebook: a public tree of prototypes, and the public numbers that encode a document.
+
+Everything in a codebook is public: it is made from WordNet and the embedded word vectors, or from
+public texts that a person supplies. It is kept as integers, so that the same document has the same
+target everywhere. A codebook is one file, a zip of NumPy arrays with a header in JSON.
+"""
+
+import json
+import zipfile
+from dataclasses import dataclass, fields
+from functools import cached_property
+from hashlib import sha256
+from importlib import resources
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.codebook.integers import Vectors, stretch
+from syntf.core.errors import SyntfError
+from syntf.core.files import replacing
+
+FORMAT = "syntf codebook 1"
+Origin = Literal["embedded", "supplied", "private"]
+"""Who says that a codebook is public: this package, whoever supplied it, or nobody."""
+
+_HEADER = "header.json"
+_LARGEST = 1 << 28  # bytes of a codebook file that is read at all
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Codebook:
+    """Prototypes in a binary tree, and the numbers of the encoder.
+
+    Nodes are ordered so that a parent stands before its children; the second child of a node
+    stands right after the first.
+
+    nodes : int8, nodes × dimensions: the direction of each prototype.
+    child : int32: the first child of each node, 0 for a leaf.
+    points : int32: how many public points a node stands for.
+    spread : int32: the mean of 1 − cosine of its points to the node, in 1/10000.
+    outputs : int32: rows of the word vectors that labels, profiles and sets of words may show,
+        the most frequent first.
+    weight : uint16, one for each word vector: how much the word says about the topic, divided by
+        the length of its vector.
+    tf : uint8: the weight of 0, 1, 2 … 255 occurrences.
+    centre, word_centre : int16: the mean of public documents and of public words, times 2048.
+    whiten : int16: the matrix that evens out the directions of public documents, times 1024.
+    common : int16: the direction that all documents share, removed after whitening.
+    own_rows, own_weight, own_vectors, own_centre : word vectors learnt from the public texts the
+        codebook was built from, placed beside the first ones; empty in the embedded codebook.
+    vectors_digest : of the word vectors that the rows refer to.
+    origin : who says that the codebook is public.
+    made_from : one line about its sources.
+    """
+
+    nodes: NDArray[np.int8]
+    child: NDArray[np.int32]
+    points: NDArray[np.int32]
+    spread: NDArray[np.int32]
+    outputs: NDArray[np.int32]
+    weight: NDArray[np.uint16]
+    tf: NDArray[np.uint8]
+    centre: NDArray[np.int16]
+    word_centre: NDArray[np.int16]
+    whiten: NDArray[np.int16]
+    common: NDArray[np.int16]
+    own_rows: NDArray[np.int32]
+    own_weight: NDArray[np.uint16]
+    own_vectors: NDArray[np.int8]
+    own_centre: NDArray[np.int16]
+    vectors_digest: str
+    origin: Origin
+    made_from: str
+
+    @cached_property
+    def prototypes(self) -> Vectors:
+        """The vectors of all nodes, stretched to the common length."""
+        return stretch(self.nodes)
+
+    @property
+    def leaves(self) -> NDArray[np.bool_]:
+        return np.asarray(self.child == 0)
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.nodes.shape[1])
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of all numbers, whatever file they came from."""
+        found = sha256(FORMAT.encode())
+        for name in _ARRAYS:
+            array = _little_endian(getattr(self, name))
+            found.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
+            found.update(array.data)
+        found.update(f"\n{self.vectors_digest}".encode())
+        return found.hexdigest()
+
+    @classmethod
+    def embedded(cls) -> Self:
+        """Return the codebook that comes with the package."""
+        return cls._read(str(resources.files("syntf").joinpath("data", "codebook.zip")), "embedded")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Self:
+        """Read a codebook from a file and check every number in it.
+
+        Raises
+        ------
+        SyntfError
+            If the file is not a codebook, or if one of its arrays cannot be used.
+        """
+        return cls._read(path, None)
+
+    @classmethod
+    def _read(cls, path: str | PathLike[str], origin: Origin | None) -> Self:
+        place = Path(path)
+        try:
+            if place.stat().st_size > _LARGEST:
+                raise SyntfError(f"{place} is too large for a codebook")
+            with zipfile.ZipFile(place) as file:
+                header = json.loads(file.read(_HEADER))
+                if header.get("format") != FORMAT:
+                    raise SyntfError(f"{place} is not a codebook of a known format")
+                arrays = {
+                    name: np.lib.format.read_array(
+                        BytesIO(file.read(f"{name}.npy")), allow_pickle=False
+                    )
+                    for name in _ARRAYS
+                }
+            declared = str(header["origin"])
+            made = cls(
+                **arrays,
+                vectors_digest=str(header["vectors_digest"]),
+                origin=origin or ("private" if declared == "private" else "supplied"),
+                made_from=str(header["made_from"]),
+            )
+        except OSError as error:
+            raise SyntfError(f"cannot read the codebook {place}: {error.strerror}") from None
+        except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
+            if isinstance(error, SyntfError):
+                raise
+            raise SyntfError(
+                f"{place} is not a codebook: make one with syntf codebook build"
+            ) from None
+        made.check(str(place))
+        return made
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the codebook to a file, atomically. The same codebook gives the same bytes."""
+        buffer = BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            header = {
+                "format": FORMAT,
+                "origin": self.origin,
+                "made_from": self.made_from,
+                "vectors_digest": self.vectors_digest,
+            }
+            _add(archive, _HEADER, json.dumps(header, indent=1).encode())
+            for name in _ARRAYS:
+                array = BytesIO()
+                np.lib.format.write_array(
+                    array, _little_endian(getattr(self, name)), version=(1, 0)
+                )
+                _add(archive, f"{name}.npy", array.getvalue())
+        with replacing(Path(path)) as file:
+            file.write(buffer.getvalue())
+
+    def check(self, place: str) -> None:
+        """Raise SyntfError unless all arrays fit each other and hold usable numbers."""
+        nodes, size = len(self.nodes), self.nodes.shape[-1]
+        own = self.own_vectors.shape[-1] if len(self.own_rows) else 0
+        words = len(self.weight)
+        for what, holds in (
+            ("its arrays have the wrong types", self._types_fit()),
+            ("a codebook needs at least two prototypes", self._leaf_count() >= 2),
+            (
+                "its vectors have another number of dimensions than its encoder",
+                self.centre.shape == self.word_centre.shape == self.common.shape
+                and self.whiten.shape == (len(self.centre),) * 2
+                and size == len(self.centre) + own,
+            ),
+            (
+                "its tree is not a tree",
+                self.child.shape == self.points.shape == self.spread.shape == (nodes,)
+                and self._is_tree(),
+            ),
+            (
+                "a prototype has no direction: its vector is zero",
+                bool(self.nodes.any(axis=1).all()),
+            ),
+            ("two prototypes have the same vector", self._leaves_differ()),
+            (
+                "it names words that have no vector",
+                bool(len(self.outputs))
+                and len(np.unique(self.outputs)) == len(self.outputs)
+                and all(
+                    not len(rows) or (rows.min() >= 0 and rows.max() < words)
+                    for rows in (self.outputs, self.own_rows)
+                ),
+            ),
+            (
+                "its own word vectors do not fit its own words",
+                len(self.own_weight) == len(self.own_rows) == len(self.own_vectors)
+                and bool((np.diff(self.own_rows) > 0).all()),
+            ),
+            ("its weights of occurrences are not 256 numbers", self.tf.shape == (256,)),
+        ):
+            if not holds:
+                raise SyntfError(f"{place} cannot be used as a codebook: {what}")
+
+    def _types_fit(self) -> bool:
+        found = {name: np.asarray(getattr(self, name)) for name in _ARRAYS}
+        return all(
+            array.dtype == np.dtype(kind) and array.ndim == dimensions
+            for name, (kind, dimensions) in _ARRAYS.items()
+            for array in (found[name],)
+        )
+
+    def _leaf_count(self) -> int:
+        return int(np.count_nonzero(self.leaves))
+
+    def _is_tree(self) -> bool:
+        parents = np.flatnonzero(self.child)
+        first = self.child[parents]
+        children = np.sort(np.concatenate([first, first + 1]))
+        return bool(
+            (first > parents).all()
+            and np.array_equal(children, np.arange(1, len(self.child)))
+            and (self.points >= 1).all()
+            and (self.spread >= 0).all()
+        )
+
+    def _leaves_differ(self) -> bool:
+        leaves = self.prototypes[self.leaves]
+        return len(np.unique(leaves, axis=0)) == len(leaves)
+
+
+_ARRAYS: dict[str, tuple[str, int]] = {
+    "nodes": ("i1", 2), "child": ("<i4", 1), "points": ("<i4", 1), "spread": ("<i4", 1),
+    "outputs": ("<i4", 1), "weight": ("<u2", 1), "tf": ("u1", 1), "centre": ("<i2", 1),
+    "word_centre": ("<i2", 1), "whiten": ("<i2", 2), "common": ("<i2", 1), "own_rows": ("<i4", 1),
+    "own_weight": ("<u2", 1), "own_vectors": ("i1", 2), "own_centre": ("<i2", 1),
+}  # fmt: skip
+"""The type and the number of dimensions of each array, in the order of the file."""
+
+assert set(_ARRAYS) < {field.name for field in fields(Codebook)}
+
+
+def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    file.writestr(entry, content, compresslevel=9)

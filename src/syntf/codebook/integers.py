@@ -1,0 +1,71 @@
+"""Vectors of integers with one common length, whose products are the same on every machine.
+
+A target must not depend on the processor or on the library that multiplies matrices. Two facts
+make that possible at full speed:
+
+- A sum of integers is exact in float32 while it stays below 2**24, and in float64 below 2**53,
+  whatever the order of summation. Vectors of length :data:`LENGTH` = 2,000 have products of at
+  most 4,000,000, below 2**24, so a float32 matrix product of them is exact.
+- IEEE 754 fixes the square root of a float64, so the integer part of a square root is exact.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+LENGTH = 2000
+"""The length of every encoded document and every prototype."""
+
+_BITS = 20  # components are cut to this many bits before their squares are added
+_BLOCK = 8192  # documents compared with all prototypes at once
+_FEW = 256  # the same where all products are put in order
+
+Vectors = NDArray[np.int16]
+
+
+def stretch(rows: NDArray[np.integer], length: int = LENGTH) -> Vectors:
+    """Scale each row of integers to a common length and round to integers; zeros stay zeros.
+
+    >>> stretch(np.array([[3, 4], [0, 0]]), 10).tolist()
+    [[6, 8], [0, 0]]
+    """
+    wide = np.asarray(rows, dtype=np.int64)
+    largest = np.abs(wide).max(axis=1, initial=0)
+    shift = np.maximum(np.frexp(largest.astype(np.float64))[1] - _BITS, 0)
+    wide = wide >> shift[:, None].astype(np.int64)
+    norms = np.floor(np.sqrt((wide * wide).sum(axis=1).astype(np.float64))).astype(np.int64)
+    norms = np.maximum(norms, 1)[:, None]
+    stretched: Vectors = ((2 * wide * length + norms) // (2 * norms)).astype(np.int16)
+    return stretched
+
+
+def products(left: Vectors, right: Vectors) -> NDArray[np.float32]:
+    """Return all products of two sets of vectors, exact integers in float32."""
+    found: NDArray[np.float32] = left.astype(np.float32) @ right.astype(np.float32).T
+    return found
+
+
+def nearest(documents: Vectors, prototypes: Vectors) -> NDArray[np.int64]:
+    """Return the prototype with the largest product for each document, the first of equals.
+
+    A document of zeros, which has no known word, gets the first prototype.
+    """
+    found = np.zeros(len(documents), dtype=np.int64)
+    for start in range(0, len(documents), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        found[block] = np.argmax(products(documents[block], prototypes), axis=1)
+    return found
+
+
+def nearest_several(documents: Vectors, entries: Vectors, count: int) -> NDArray[np.int64]:
+    """Return the `count` entries with the largest products, the largest first.
+
+    Of equal products the first entry comes first.
+    """
+    found = np.zeros((len(documents), count), dtype=np.int64)
+    for start in range(0, len(documents), _FEW):
+        rows = products(documents[start : start + _FEW], entries)
+        edges = np.partition(rows, len(entries) - count, axis=1)[:, len(entries) - count]
+        for place, (row, edge) in enumerate(zip(rows, edges, strict=True), start):
+            best = np.flatnonzero(row >= edge)
+            found[place] = best[np.argsort(-row[best], kind="stable")][:count]
+    return found

@@ -1,0 +1,92 @@
+"""Files of codebooks: written the same way every time, and refused if they cannot be used."""
+
+import io
+import pickle
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from syntf.codebook.codebook import Codebook
+from syntf.codebook.encoder import Encoder
+from syntf.core.errors import SyntfError
+
+
+def test_the_embedded_codebook_can_be_used(embedded):
+    codebook = Codebook.embedded()
+    assert codebook.origin == "embedded"
+    assert codebook.vectors_digest == embedded.digest
+    assert np.count_nonzero(codebook.leaves) == 4096
+
+
+def test_a_file_is_read_back_as_it_was_written(toy_codebook, tmp_path):
+    for name in ("a", "b"):
+        toy_codebook.write(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    read = Codebook.read(tmp_path / "a")
+    assert read.digest == toy_codebook.digest
+    assert read.made_from == "the tests"
+
+
+def test_a_file_cannot_declare_itself_embedded(toy_codebook, tmp_path):
+    replace(toy_codebook, origin="embedded").write(tmp_path / "a")
+    assert Codebook.read(tmp_path / "a").origin == "supplied"
+    replace(toy_codebook, origin="private").write(tmp_path / "a")
+    assert Codebook.read(tmp_path / "a").origin == "private"
+
+
+def nodes(codebook, row, value):
+    changed = codebook.nodes.copy()
+    changed[row] = value
+    return {"nodes": changed}
+
+
+BAD = {
+    "at least two prototypes": lambda c: {
+        "nodes": c.nodes[:1], "child": np.zeros(1, np.int32), "points": c.points[:1],
+        "spread": c.spread[:1],
+    },
+    "no direction": lambda c: nodes(c, 3, 0),
+    "the same vector": lambda c: nodes(c, 3, c.nodes[4]),
+    "another number of dimensions": lambda c: {"nodes": c.nodes[:, :7]},
+    "not a tree": lambda c: {"child": np.array([1, 3, 3, 0, 0, 0, 0], np.int32)},
+    "wrong types": lambda c: {"whiten": np.full((8, 8), np.nan)},
+    "have no vector": lambda c: {"outputs": np.array([0, 99], np.int32)},
+    "256 numbers": lambda c: {"tf": c.tf[:9]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_codebook_that_cannot_be_used_is_refused_with_the_reason(toy_codebook, tmp_path, what):
+    replace(toy_codebook, **BAD[what](toy_codebook)).write(tmp_path / "bad")
+    with pytest.raises(SyntfError, match=what):
+        Codebook.read(tmp_path / "bad")
+
+
+def test_no_pickle_is_loaded(toy_codebook, tmp_path):
+    toy_codebook.write(tmp_path / "good")
+    with zipfile.ZipFile(tmp_path / "good") as good:
+        parts = {name: good.read(name) for name in good.namelist()}
+    objects = io.BytesIO()
+    np.lib.format.write_array(objects, np.array([print], dtype=object), allow_pickle=True)
+    for forged in (objects.getvalue(), pickle.dumps([1])):
+        with zipfile.ZipFile(tmp_path / "bad", "w") as bad:
+            for name, content in parts.items():
+                bad.writestr(name, forged if name == "nodes.npy" else content)
+        with pytest.raises(SyntfError, match="is not a codebook"):
+            Codebook.read(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"some text"])
+def test_another_file_is_refused(tmp_path, content):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(SyntfError, match="is not a codebook"):
+        Codebook.read(tmp_path / "a")
+    with pytest.raises(SyntfError, match="cannot read the codebook"):
+        Codebook.read(tmp_path / "missing")
+
+
+def test_a_codebook_for_other_word_vectors_is_refused(toy_codebook, embedded):
+    with pytest.raises(SyntfError, match="other word vectors"):
+        Encoder(toy_codebook, embedded)

@@ -1,0 +1,49 @@
+"""Vectors of integers: lengths, exact products, and the order of equals."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from syntf.codebook.integers import LENGTH, nearest, nearest_several, products, stretch
+
+rows = arrays(np.int64, (3, 5), elements=st.integers(-(2**50), 2**50))
+
+
+@given(rows)
+def test_stretched_rows_have_the_common_length_and_the_same_direction(wide):
+    stretched = stretch(wide)
+    for before, after in zip(wide.tolist(), stretched.tolist(), strict=True):
+        if not any(before):
+            assert not any(after)
+            continue
+        assert abs(np.linalg.norm(after) - LENGTH) < 5
+        cosine = np.dot(before, np.array(after, dtype=float)) / (
+            np.linalg.norm(np.array(before, dtype=float)) * np.linalg.norm(after)
+        )
+        assert cosine > 0.999
+
+
+def test_products_are_exact_integers():
+    generator = np.random.default_rng(5)
+    left = stretch(generator.integers(-99, 99, (50, 100)))
+    right = stretch(generator.integers(-99, 99, (70, 100)))
+    assert (products(left, right) == left.astype(np.int64) @ right.astype(np.int64).T).all()
+    order = generator.permutation(100)
+    assert (products(left[:, order], right[:, order]) == products(left, right)).all()
+
+
+def test_the_first_of_equals_is_nearest():
+    entries = stretch(np.array([[1, 0], [1, 0], [0, 1]]))
+    assert nearest(stretch(np.array([[5, 0], [0, 2], [0, 0]])), entries).tolist() == [0, 2, 0]
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_several_nearest_agree_with_a_full_sort(count):
+    generator = np.random.default_rng(count)
+    documents = stretch(generator.integers(-3, 4, (300, 4)))
+    entries = stretch(generator.integers(-3, 4, (8, 4)))
+    exact = documents.astype(np.int64) @ entries.astype(np.int64).T
+    expected = [sorted(range(8), key=lambda e, row=row: (-row[e], e))[:count] for row in exact]
+    assert nearest_several(documents, entries, count).tolist() == expected

@@ -1,0 +1,34 @@
+"""Plans: never more than the loss that was asked for, and no look at a text."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from syntf.codebook.plan import PILOT_FROM, make_plan, pilot_size, split_loss
+
+
+@given(loss=st.floats(0.05, 5000), documents=st.none() | st.integers(0, 10**9))
+def test_all_draws_together_keep_to_the_loss(loss, documents):
+    plan = make_plan(loss, documents)
+    assert Fraction(plan.loss_per_draw) * plan.draws <= Fraction(loss)
+    assert plan.loss_per_draw <= 40
+    assert plan.entries >= 2
+    if documents is None:
+        assert plan.pilot == 0
+
+
+@given(loss=st.floats(0.01, 1000), draws=st.integers(1, 50))
+def test_a_split_loss_is_as_large_as_it_may_be(loss, draws):
+    each = split_loss(loss, draws)
+    assert Fraction(each) * draws <= Fraction(loss)
+    assert each == pytest.approx(loss / draws, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("documents", "size"),
+    [(0, 0), (PILOT_FROM - 1, 0), (1000, 150), (18_846, 2826), (10**8, 1 << 15)],
+)
+def test_the_pilot_follows_from_the_number_of_documents(documents, size):
+    assert pilot_size(documents) == size
