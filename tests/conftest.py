@@ -71,6 +71,18 @@ def trust():
     return TRUST
 
 
+SLOW_FIXTURES = {"cluster", "spark", "browser", "newsgroups_home"}
+"""Fixtures that start a Spark cluster or a browser, or read all of 20 newsgroups."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark tests as slow that use a slow fixture."""
+    for item in items:
+        if not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Run the tests of a file in one process, so that their shared fixtures are made once.

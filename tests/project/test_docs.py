@@ -179,6 +179,7 @@ def build(tmp_path, python):
     return run
 
 
+@pytest.mark.slow
 def test_site_is_built_without_a_fault(build):
     code, log, site = build(trust="\n# Trust\n")  # a page that may be missing
     assert code == 0, log
@@ -195,6 +196,7 @@ def test_site_is_built_without_a_fault(build):
     assert ":mod:" not in (site / "api.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "messages"),
     [

@@ -10,6 +10,7 @@ from sklearn.datasets import fetch_20newsgroups
 from syntf import SynTF
 from syntf.core.entropy import Seeded
 
+pytestmark = pytest.mark.slow
 GLOVE = os.environ.get("SYNTF_GLOVE", "")
 
 

@@ -371,6 +371,7 @@ def test_a_release_leaves_no_text_behind(tmp_path, world, monkeypatch, capfd, mo
         assert code == 0
 
 
+@pytest.mark.slow
 def test_every_other_command_leaves_no_text_behind(tmp_path, world):
     """Run coverage, vocabulary and evaluate, each in its own process."""
     path = corpus(tmp_path)
@@ -387,6 +388,7 @@ def test_every_other_command_leaves_no_text_behind(tmp_path, world):
     assert code == 0, error
 
 
+@pytest.mark.slow
 def test_tuning_leaves_no_text_behind(tmp_path, world):
     pytest.importorskip("joblib")
     code, error = run(

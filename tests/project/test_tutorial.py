@@ -95,16 +95,19 @@ def test_every_cell_has_output_and_no_error(stored):
     assert all(cell["metadata"].get("alt") for cell in stored if sizes(cell))
 
 
+@pytest.mark.slow
 def test_fresh_run_gives_the_stored_output(stored, fresh):
     cells, _ = fresh
     assert [cell["source"] for cell in cells] == [cell["source"] for cell in stored]
     assert [differences(*pair) for pair in zip(stored, cells, strict=True)] == [""] * len(stored)
 
 
+@pytest.mark.slow
 def test_tutorial_takes_less_than_a_minute_of_processor_time(fresh):
     assert fresh[1] < SECONDS
 
 
+@pytest.mark.slow
 def test_conclusions_hold_for_stored_and_fresh_output(stored, fresh):
     for cells in (stored, fresh[0]):
         scored = [text(cell) for cell in cells if "scores" in tags(cell)]
