@@ -126,7 +126,7 @@ def run(
         loss = results.loss(parameters) or 0.0
         console.out.print(
             f"loss {shown(loss, 4)} per word, {shown(loss * settings.length, 2)} per document; "
-            f"mean of {runs} runs ± standard deviation"
+            f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
         )
         if scenarios:
             console.out.print(f"part-of-speech tags: {experiment.tagger_name}", markup=False)
