@@ -24,7 +24,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import archive, draft, writers
 from syntf.releases.folder import row_numbers
-from syntf.report.portrait import portrait
+from syntf.report.table_summary import summarize_table
 
 ROUNDS = 9
 
@@ -60,7 +60,7 @@ def compare(texts: Sequence[str]) -> None:
     documents = anonymizer.read(texts)
     counts: csr_matrix = anonymizer.draw(documents)
     length = anonymizer.settings.length
-    page_portrait = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=length)
+    table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=length)
     numbers = row_numbers(0, len(texts)).to_frame()
     promise, words = anonymizer.guarantee(), anonymizer.vocabulary.outputs
     with tempfile.TemporaryDirectory() as name:
@@ -71,7 +71,7 @@ def compare(texts: Sequence[str]) -> None:
             anonymizer.draw(documents)
 
         def write() -> None:
-            draft.write(folder, counts, words, numbers, promise, page_portrait, force=True)
+            draft.write(folder, counts, words, numbers, promise, table, force=True)
 
         def pack() -> None:
             with path.open("wb") as file:

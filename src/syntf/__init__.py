@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from syntf.vectors.word_vectors import WordVectors
     from syntf.verification.verify import verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BudgetError",

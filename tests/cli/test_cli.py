@@ -26,7 +26,7 @@ from syntf.text import token_table
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
          "report.html"]  # fmt: skip
-SUPPLIED = "Public on the word of whoever made this release: vocabulary."
+SUPPLIED = "Public only according to the sender of this release: vocabulary."
 WORDS = (
     "cat dog car train music house river bread football winter school doctor money garden book "
     "engine guitar apple beach window teacher hospital kitchen police church mountain paper "
@@ -279,8 +279,8 @@ def test_without_id_and_keep_documents_are_numbered(place, syntf):
     assert documents().rows() == [(i,) for i in range(12)]
     assert documents().columns == ["document"]
     assert guarantee()["kept_columns"] == []
-    assert guarantee()["caveats"] == [SUPPLIED]
-    assert out.count("!") == 1
+    assert guarantee()["supplied"] == ["vocabulary"]
+    assert (SUPPLIED in out, out.count("!")) == (True, 1)
 
 
 @pytest.mark.parametrize(
@@ -295,10 +295,10 @@ def test_without_id_and_keep_documents_are_numbered(place, syntf):
 def test_keep_takes_several_columns_and_may_be_repeated(place, syntf, options):
     out = syntf(*anonymize(*options))
     assert documents().columns == ["document", "kind", "number", "id"]
-    sentence = "Released as they are, outside the guarantee: columns kind, number, id."
+    sentence = "Released unchanged, outside the guarantee: columns kind, number, id."
     assert sentence in out
     assert sentence in readme()
-    assert guarantee()["caveats"] == [SUPPLIED, sentence]
+    assert SUPPLIED in out
     assert guarantee()["kept_columns"] == ["kind", "number", "id"]
     assert guarantee()["private"] is True
 
@@ -426,7 +426,7 @@ def test_a_fitted_vocabulary_is_marked_everywhere(place, syntf):
     assert guarantee()["provenance"]["vocabulary"] == "fitted"
     assert guarantee()["private"] is False
     for text in (out, readme()):
-        assert "NOT COVERED: vocabulary fitted on the texts released here" in text
+        assert "NOT COVERED: vocabulary fitted on the texts of this release" in text
     assert "! The release is marked as not private." in out
     assert "NOT covered by a differential-privacy guarantee" in readme()
 
@@ -459,9 +459,9 @@ def test_a_seeded_release_repeats_itself_and_says_not_private(place, syntf):
     assert documents("one").equals(documents("two"))
     assert not np.array_equal(counts("one").toarray(), counts("three").toarray())
     assert guarantee("one")["private"] is False
-    assert "! NOT PRIVATE: the draws came from a seeded source" in first
+    assert "! NOT PRIVATE: the random draws come from a seed" in first
     assert "! The release is marked as not private." in first
-    assert "NOT PRIVATE: the draws came from a seeded source" in readme("one")
+    assert "NOT PRIVATE: the random draws come from a seed" in readme("one")
 
 
 @pytest.mark.parametrize("seed", [0, -1])

@@ -16,7 +16,7 @@ from syntf.mechanism import neighbourhood
 from syntf.mechanism.exponential import SCHEME
 from syntf.pipeline.settings import PRESETS
 from syntf.privacy import bounds
-from syntf.privacy.guarantee import caveats
+from syntf.privacy.guarantee import FORMAT, declared_fields
 
 FIELDS = {
     "mechanism",
@@ -33,7 +33,7 @@ FIELDS = {
     "private",
     "version",
 }
-SUPPLIED = ["Public on the word of whoever made this release: vocabulary and vectors."]
+SUPPLIED = ["Public only according to the sender of this release: vocabulary and vectors."]
 PUBLIC = {"vocabulary": "public", "vectors": "public", "stop_words": "public", "idf": "public"}
 
 
@@ -56,10 +56,25 @@ def test_the_record_is_complete(make, toy_words):
     assert record["loss_per_word"]["standard"] == 20.0
     assert record["loss_per_word"]["improved"] == bounds.improved_loss(20.0, 40)
     assert record["provenance"] == PUBLIC
-    assert (record["private"], record["caveats"], record["kept_columns"]) == (True, SUPPLIED, [])
+    assert (record["private"], record["supplied"]) == (True, ["vocabulary", "vectors"])
+    assert (record["kept_columns"], record["format"]) == ([], FORMAT)
     assert record["version"] == syntf.__version__
     algorithm, _, digest = record["digest"].partition(":")
     assert (algorithm, len(bytes.fromhex(digest))) == ("sha256", 32)
+
+
+def test_the_record_holds_no_sentences(make):
+    """Sentences are derived from the fields, so rewording them leaves the record unchanged."""
+    guarantee = make(source=entropy.Seeded(1)).guarantee_
+    assert "caveats" not in guarantee.as_dict()
+    assert guarantee.caveats[0].startswith("NOT PRIVATE")
+
+
+def test_every_field_accepts_what_is_written(make):
+    record = make().guarantee_.as_dict()
+    for declared in declared_fields(FORMAT):
+        if declared.name != "template":  # empty before a release is written
+            assert declared.metadata["valid"](record[declared.name])
 
 
 def test_the_record_reads_the_same_as_json_dict_and_items(make):
@@ -178,7 +193,12 @@ def test_all_that_stands_against_privacy_is_said(make):
     )._anonymizer  # fmt: skip
     guarantee = fitted.guarantee(kept_columns=["label", "año"])
     said = " ".join(guarantee.caveats)
-    for part in ("NOT PRIVATE", "vocabulary and idf fitted", "release: vectors.", "label, año"):
+    for part in (
+        "NOT PRIVATE",
+        "vocabulary and idf fitted",
+        "this release: vectors.",
+        "label, año",
+    ):
         assert part in said
     assert len(guarantee.caveats) == 4
     assert guarantee.private is False
@@ -192,10 +212,6 @@ def test_kept_columns_are_named_and_leave_the_counts_private(make):
     assert len(guarantee.caveats) == 2
     assert "outside the guarantee" in guarantee.caveats[1]
     assert "label, date" in guarantee.caveats[1]
-
-
-def test_nothing_to_say_gives_no_caveat():
-    assert caveats(seeded=False, provenance=PUBLIC, kept_columns=[]) == []
 
 
 def test_a_source_set_after_fitting_is_not_private_either(make):

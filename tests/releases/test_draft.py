@@ -14,11 +14,12 @@ from scipy.sparse import csr_matrix, load_npz
 from syntf.core.counts import matrix
 from syntf.core.entropy import system
 from syntf.core.errors import SyntfError
-from syntf.privacy.guarantee import Guarantee, Losses, caveats
+from syntf.privacy.guarantee import Guarantee, Losses
 from syntf.releases import draft as drafts
-from syntf.releases.readme import readme
+from syntf.releases.readme import render_readme
 from syntf.releases.shuffle import shuffled
-from syntf.report.portrait import Fate, Portrait
+from syntf.report.page import template_digest
+from syntf.report.table_summary import Chances, TableSummary
 
 TERMS = ["cat", "café", "猫", "dog"]
 COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=np.int32))
@@ -27,7 +28,7 @@ FILES = {
     "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
     "report.html",
 }  # fmt: skip
-PORTRAIT = Portrait(1, 1, Fate(0.25, 0.5, 0.25), [], (6.25, 312.5))
+PORTRAIT = TableSummary(1, 1, Chances(0.25, 0.5, 0.25), [], (6.25, 312.5))
 
 
 def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
@@ -61,7 +62,6 @@ def promise(*, seeded=False, fitted=(), kept=("topic",), loss=1.25):
         vocabulary_digest="sha256:" + "a5" * 32,
         vectors_digest="sha256:" + "3c" * 32,
         private=not seeded and not fitted,
-        caveats=caveats(seeded=seeded, provenance=provenance, kept_columns=kept),
         version="1.2.3",
     )
 
@@ -112,7 +112,7 @@ def test_the_guarantee_can_be_read_back(tmp_path):
     write(tmp_path / "out", guarantee=guarantee)
     found = json.loads((tmp_path / "out" / "guarantee.json").read_text(encoding="utf-8"))
     assert set(found["files"]) == FILES - {"guarantee.json"}
-    assert found == replace(guarantee, files=found["files"]).as_dict()
+    assert found == replace(guarantee, files=found["files"], template=template_digest()).as_dict()
     assert found["loss_per_word"] == {"standard": 2.5, "improved": 2.0, "tight": 1.25}
     assert (found["loss_per_document"], found["length"]) == (6.25, 5)
     assert found["private"] is False
@@ -124,35 +124,36 @@ def test_the_readme_says_what_was_lost_and_what_was_kept(tmp_path):
     write(tmp_path / "out")
     text = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
     assert "syntf 1.2.3" in text
-    assert "Each of the 3 documents was turned into\n5 words" in text
-    assert "Privacy loss per word       1.2500\n" in text
-    assert "Privacy loss per document   6.25  (5 words)\n" in text
-    assert "by a factor of at most 3.5." in text  # the exact ratio, 7/2
-    assert "one row a document: document, topic\n" in text
+    assert "From each document, 5 words\nwere drawn." in text
+    assert "\n  documents                3\n" in text
+    assert "\n  loss per word            1.2500\n" in text
+    assert "\n  loss per document        6.25\n" in text
+    assert "\n  largest factor per word  3.5\n" in text  # the exact ratio, 7/2
+    assert "one row per document: document, topic\n" in text
     assert "outside the guarantee: columns topic." in text
-    assert "The release is\ndifferentially private.\n" in text
+    assert "The release is differentially private.\n" in text
     assert "sha256:" + "5a" * 32 in text
     assert "NOT" not in text
 
 
 def test_the_readme_of_counts_alone_says_so():
-    text = readme(promise(kept=()), 3, ["document"])
+    text = render_readme(replace(promise(kept=()), supplied=[]), 3, ["document"])
     assert "Nothing but the counts is released here." in text
-    assert "Released as they are" not in text
+    assert "Released unchanged" not in text
 
 
 def test_the_readme_of_a_seeded_release_says_not_private():
-    text = readme(promise(seeded=True), 3, ["document"])
-    assert "  * NOT PRIVATE: the draws came from a seeded source" in text
+    text = render_readme(promise(seeded=True), 3, ["document"])
+    assert "  * NOT PRIVATE: the random draws come from a seed" in text
     assert "differentially private.\n" not in text
-    assert "NOT covered by a differential-privacy guarantee as it stands" in text
+    assert "NOT covered by a differential-privacy guarantee." in text
 
 
 @pytest.mark.parametrize("fitted", [["vocabulary"], ["vocabulary", "idf"]])
 def test_the_readme_of_a_fitted_release_names_what_was_fitted(fitted):
-    text = readme(promise(fitted=fitted), 3, ["document"])
+    text = render_readme(promise(fitted=fitted), 3, ["document"])
     assert f"  * NOT COVERED: {' and '.join(fitted)} fitted on the texts" in text
-    assert "NOT covered by a differential-privacy guarantee as it stands" in text
+    assert "NOT covered by a differential-privacy guarantee." in text
     assert "NOT PRIVATE" not in text
 
 
@@ -165,7 +166,7 @@ def test_the_readme_of_a_fitted_release_names_what_was_fitted(fitted):
     ],
 )
 def test_no_line_of_the_readme_is_long(guarantee):
-    text = readme(guarantee, 123_456_789, ["document", *guarantee.kept_columns])
+    text = render_readme(guarantee, 123_456_789, ["document", *guarantee.kept_columns])
     assert max(map(len, text.splitlines())) <= 90
     for column in guarantee.kept_columns:
         assert column in " ".join(text.split())
@@ -270,7 +271,7 @@ def interrupted(*args, **kwargs):
 WRITING = [
     "syntf.releases.archive.write",
     "polars.DataFrame.write_parquet",
-    "syntf.releases.folder.readme",
+    "syntf.releases.folder.render_readme",
 ]
 
 

@@ -1,6 +1,7 @@
-"""The page of a release: its numbers are the guarantee's, and nothing in it is of a text."""
+"""report.html: its figures are those of the guarantee, and nothing in it comes from a text."""
 
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -29,14 +30,15 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy import accounting, bounds
 from syntf.releases import draft
 from syntf.releases import folder as release_folder
-from syntf.report import promise, svg, words
-from syntf.report.contents import Compared, Evaluated, Released, Scenario
-from syntf.report.markup import percent
-from syntf.report.page import page
-from syntf.report.portrait import Fate, Substitution, portrait
+from syntf.report import page
+from syntf.report.evaluation import EvaluationScores, ScenarioScores, ScoreChange
+from syntf.report.figures import PAPER, Sparsity, odds
+from syntf.report.page import render_report
+from syntf.report.table_summary import Chances, WordExample, summarize_table
 from syntf.research import paper
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification import manifest, report_page
+from syntf.verification.guarantee_file import read_guarantee
+from syntf.verification.texts import render_report_again
 from syntf.verification.verify import verify
 
 TEXTS = ["The cat and the dog run.", "", "A piano on a boat, a song.", "bread and cheese"]
@@ -86,7 +88,9 @@ def build(toy_vectors, toy_words):
 
 
 def seen(anonymizer):
-    return portrait(anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length)
+    return summarize_table(
+        anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length
+    )
 
 
 def write(path, anonymizer, kept=("topic",)):
@@ -100,7 +104,7 @@ def write(path, anonymizer, kept=("topic",)):
 
 
 def html(anonymizer, **given):
-    return page(anonymizer.guarantee(), seen(anonymizer), **given)
+    return render_report(anonymizer.guarantee(), seen(anonymizer), **given)
 
 
 KINDS = [
@@ -113,6 +117,11 @@ KINDS = [
 ]
 
 
+def shown_odds(ratio, words):
+    shift = odds(ratio, words)
+    return shift["factor"] or f"a number with {shift['digits']:,} digits"
+
+
 @pytest.mark.parametrize("chosen", KINDS)
 def test_the_numbers_are_those_of_the_guarantee(build, chosen):
     anonymizer = build(**chosen)
@@ -122,15 +131,16 @@ def test_the_numbers_are_those_of_the_guarantee(build, chosen):
     author = shown(bounds.author_loss(losses.tight, length, 50), 2)
     ratio = Fraction(guarantee.loss_ratio)
     for told in (
-        f"{document}privacy loss of a document, at most",
+        f"{document}largest privacy loss of a document",
         f"at most e to the power of {document}.",
         f"one released word{shown(losses.tight, 4)}{shown_ratio(ratio)}",
-        f"a document: {length} words{document}{promise.shown_factor(ratio, length)}",
-        f"an author of 50 documents{author}{promise.shown_factor(ratio, 50 * length)}",
+        f"one document ({length} words){document}{shown_odds(ratio, length)}",
+        f"an author of 50 documents{author}{shown_odds(ratio, 50 * length)}",
         f"standard (ε){shown(losses.standard, 4)}",
         f"improved (ε + ln η){shown(losses.improved, 4)}",
-        f"tight, promised{shown(losses.tight, 4)}the paper’s optimum25.4",
-        f"Here it is {shown(losses.tight, 4)} and {document}",
+        f"tight, promised{shown(losses.tight, 4)}",
+        "best setting of the paper25.4",
+        f"Here the losses are {shown(losses.tight, 4)} and {document}",
         guarantee.digest,
     ):
         assert told in text
@@ -146,7 +156,7 @@ def test_the_epsilons_are_those_of_the_accounting(build, chosen):
     assert accounting.quick_epsilons(anonymizer.mechanism, draws, 1e-6) == least
     pure = [shown(one.epsilon, 2) for one in known[0].epsilons]
     smaller = [shown(epsilon, 2) for epsilon in least]
-    told = f"ε is {smaller[0]} for a document and {smaller[1]} for an author of 50."
+    told = f"ε is {smaller[0]} for a document and {smaller[1]} for an author of 50 documents."
     assert (told in Page(html(anonymizer)).text) == (smaller != pure)
 
 
@@ -160,35 +170,36 @@ def test_so_many_draws_that_sums_take_long_cost_what_each_costs(build):
 
 @pytest.mark.parametrize(
     ("loss", "told"),
-    [(0.02, "a strong promise"), (0.3, "though not by much"), (4.0, "that excludes nothing")],
+    [(0.02, "a strong promise"), (0.3, "though not by much"), (4.0, "this excludes nothing")],
 )
 def test_what_a_document_loses_is_called_what_it_is(build, loss, told):
     assert told in Page(html(build(neighbours=2, loss=loss))).text
 
 
 def test_the_paper_s_numbers_are_the_paper_s():
-    assert (paper.LOSS, paper.OPTIMUM.length) == (promise.PAPER_WORD, promise.PAPER_LENGTH)
-    assert pytest.approx(paper.LOSS * paper.OPTIMUM.length) == promise.PAPER_DOCUMENT
+    assert PAPER["loss_per_word"] == paper.LOSS
+    assert PAPER["words_per_document"] == paper.OPTIMUM.length
+    assert PAPER["loss_per_document"] == pytest.approx(paper.LOSS * paper.OPTIMUM.length)
 
 
 @given(st.fractions(1, 10**6), st.integers(1, 60))
 def test_a_large_factor_is_told_by_its_digits(ratio, count):
-    told = promise.shown_factor(ratio, count)
-    if told.startswith("a number"):
-        assert told == f"a number of {len(str(int(ratio**count))):,} digits"
+    shift = odds(ratio, count)
+    if shift["factor"] is None:
+        assert shift["digits"] == len(str(int(ratio**count)))
     else:
         assert ratio**count < 10**12
-        assert told == shown_ratio(ratio**count)
+        assert shift == {"factor": shown_ratio(ratio**count), "digits": None}
 
 
 @pytest.mark.parametrize(
     ("ratio", "told"),
-    [("3000", "at 1 to 333.3, at most"), ("1000001", "at 1.001 to 1,"), ("5/2", "1 to 400,000,")],
+    [("3000", "at most 1 to 333.3."), ("1000001", "most 1.001 to 1."), ("5/2", "1 to 400,000.")],
 )
 def test_a_suspicion_of_one_in_a_million_is_followed_up(build, ratio, told):
     anonymizer = build(neighbours=2, loss=4.0)
     guarantee = replace(anonymizer.guarantee(), loss_ratio=ratio)
-    assert told in Page(page(guarantee, seen(anonymizer))).text
+    assert told in Page(render_report(guarantee, seen(anonymizer))).text
 
 
 @pytest.mark.parametrize("chosen", [*KINDS, {"vocabulary": ["Piano", "cat", "boat"]}])
@@ -200,7 +211,7 @@ def test_chances_of_words_are_the_table_s(build, chosen):
     near = min(chosen.get("neighbours") or 10, len(words.outputs))
     assert (found.near, found.sampled) == (near, len(words.outputs))
     ranked = [words.outputs[i] for i in np.argsort(words.output_rows, kind="stable")]
-    assert [one.word for one in found.substitutions] == ranked[:12]
+    assert [one.word for one in found.examples] == ranked[:12]
     fates = []
     for word in ranked:
         row = mechanism.weights(list(words.inputs).index(word)).tolist()
@@ -211,16 +222,42 @@ def test_chances_of_words_are_the_table_s(build, chosen):
         others = [(term, chance) for chance, term in best if term != word]
         fates.append((stays, sum(chance for _, chance in others)))
         if word in ranked[:12]:
-            one = found.substitutions[ranked.index(word)]
+            one = found.examples[ranked.index(word)]
             assert one.becomes == [(term, float(chance)) for term, chance in others[:3]]
-            assert (one.fate.stays, one.fate.near) == tuple(map(float, fates[-1]))
+            assert (one.chances.stays, one.chances.near) == tuple(map(float, fates[-1]))
     mean = [sum(parts) / len(fates) for parts in zip(*fates, strict=True)]
-    assert (found.fate.stays, found.fate.near) == tuple(map(float, mean))
-    assert found.fate.other == float(1 - sum(mean))
+    assert (found.chances.stays, found.chances.near) == tuple(map(float, mean))
+    assert found.chances.other == float(1 - sum(mean))
+
+
+def macros():
+    """The macros of the report's template."""
+    return page._environment().get_template("macros.html").module
+
+
+def test_the_compiled_templates_are_up_to_date():
+    """If not, run tools/compile_templates.py."""
+    compiled = json.loads(page._source(page.COMPILED_FILE))
+    assert compiled["digest"] == page.template_digest()
+    if compiled["jinja2"] == page._code_version():
+        assert compiled == json.loads(page.compile_templates())
+
+
+@pytest.mark.parametrize("compiled", ["", "{}", '{"jinja2": 0}', '{"jinja2": 5, "digest": ""}'])
+def test_stale_compiled_templates_are_not_used(build, monkeypatch, compiled):
+    anonymizer = build(neighbours=2, loss=4.0)
+    expected, clean = html(anonymizer), page._source
+    monkeypatch.setattr(
+        page, "_source", lambda name: compiled if name == page.COMPILED_FILE else clean(name)
+    )
+    page._environment.cache_clear()
+    assert html(anonymizer) == expected
+    page._environment.cache_clear()
 
 
 def test_a_share_that_is_shown_is_never_a_false_zero_or_one():
-    assert [percent(share) for share in (0.99995, 0.995, 0.5, 0.00994, 1e-9)] == [
+    percent = macros().percent
+    assert [str(percent(share)).strip() for share in (0.99995, 0.995, 0.5, 0.00994, 1e-9)] == [
         "over 99.99%", "99.50%", "50.0%", "0.99%", "under 0.01%",
     ]  # fmt: skip
 
@@ -257,9 +294,11 @@ def test_words_and_columns_that_mean_harm_are_inert(tmp_path):
         anonymizer.guarantee(kept_columns=EVIL), analyzer=f"spacy:{EVIL[0]}", version=EVIL[0],
         digest=EVIL[0],
     )  # fmt: skip
-    bad = Compared(EVIL[0], 0.5, 0.4)
-    measured = Evaluated(1, 1.0, [bad], [Scenario(EVIL[0], 2, [bad], 0.1)], [])
-    raw = page(guarantee, seen(anonymizer), Released.of(np.array([3]), LENGTH), measured)
+    bad = ScoreChange(EVIL[0], 0.5, 0.4)
+    measured = EvaluationScores(1, 1.0, [bad], [ScenarioScores(EVIL[0], 2, [bad], 0.1)], [])
+    raw = render_report(
+        guarantee, seen(anonymizer), Sparsity.count(np.array([3]), LENGTH), measured
+    )
     found = Page(raw)
     names = {name for name, _ in found.elements}
     assert "script" not in names
@@ -276,7 +315,7 @@ def test_words_and_columns_that_mean_harm_are_inert(tmp_path):
 
 def test_what_voids_the_guarantee_comes_before_the_number(build):
     for chosen, told in (
-        ({"source": entropy.Seeded(1)}, "the draws came from a seeded source"),
+        ({"source": entropy.Seeded(1)}, "the random draws come from a seed"),
         ({"vocabulary": None, "fit_vocabulary": True, "min_df": 1}, "vocabulary fitted on the"),
         ({"weights": "tfidf", "idf": "fitted"}, "idf fitted on the texts"),
     ):
@@ -285,30 +324,34 @@ def test_what_voids_the_guarantee_comes_before_the_number(build):
         assert not anonymizer.guarantee().private
         assert text.startswith("syntf: not private")
         assert "A release with these settings is not private" in text
-        assert text.index("No guarantee covers it") < text.index(told)
-        assert text.index(told) < text.index("loss of a document by the table alone")
-        assert "It does not hold here" in text
-        assert ("fitted on the texts released: voids the guarantee" in text) == ("fitted" in told)
-        assert ("seeded, repeatable" in text) == ("source" in chosen)
+        assert text.index("No guarantee covers") < text.index(told)
+        assert text.index(told) < text.index("loss of a document according to the table alone")
+        assert "The sentence does not hold here" in text
+        assert ("fitted on the texts of the release: this voids the guarantee" in text) == (
+            "fitted" in told
+        )
+        assert ("from a seed, can be repeated" in text) == ("source" in chosen)
         assert "promised" not in text
-        assert "privacy loss of a document" not in text
+        assert "largest privacy loss" not in text
     assert "not private" not in Page(html(build())).text
 
 
 def test_what_was_kept_brought_or_left_in_order_is_told(build, tmp_path):
     anonymizer = build(neighbours=2, loss=4.0)
-    released = Released.of(np.array([3, 4]), LENGTH)
+    released = Sparsity.count(np.array([3, 4]), LENGTH)
     guarantee = anonymizer.guarantee(kept_columns=["topic", "year"], shuffled=False)
-    text = Page(page(guarantee, seen(anonymizer), released)).text
+    text = Page(render_report(guarantee, seen(anonymizer), released)).text
     assert "outside the guarantee: columns topic, year." in text
     assert "columns kepttopic, year" in text
-    assert "in the order of the source" in text
-    assert "Public on the word of whoever made this release: vocabulary and vectors." in text
-    assert "word vectorspublic on the word of whoever made the release" in text
+    assert "are in the order of the source" in text
+    assert "Public only according to the sender of this release: vocabulary and vectors." in text
+    assert "word vectorspublic according to the sender of the release" in text
     assert "stop wordspublic: part of syntf" in text
     assert "idf weightsnot used" in text
-    shuffled = Page(page(replace(guarantee, shuffled=True), seen(anonymizer), released)).text
-    assert "in the order of the source" not in shuffled
+    shuffled = Page(
+        render_report(replace(guarantee, shuffled=True), seen(anonymizer), released)
+    ).text
+    assert "are in the order of the source" not in shuffled
     assert "order of documentsshuffled" in shuffled
 
 
@@ -318,31 +361,31 @@ def test_sparsity_is_counted_on_the_released_counts(build, tmp_path):
     sizes = [int(size) for size in np.diff(load_npz(out / "vectors.npz").indptr)]
     text = Page((out / "report.html").read_text(encoding="utf-8")).text
     mean = f"{sum(sizes) / 4:.1f}"
-    assert f"{min(sizes)} at least, {mean} on average, {max(sizes)} at most, in 4 documents" in text
+    assert f"at least {min(sizes)}, {mean} on average, at most {max(sizes)}, in 4 documents" in text
     assert f"Of the 40 columns, a document fills {mean} on average" in text
 
 
 @given(st.lists(st.lists(st.integers(1, 9), max_size=8), max_size=4))
 def test_shards_add_up_to_one(shards):
-    empty = Released.of(np.array([], dtype=np.int64), 9)
-    whole = Released.of(np.array([*chain(*shards)], dtype=np.int64), 9)
-    added = sum((Released.of(np.array(one, dtype=np.int64), 9) for one in shards), empty)
+    empty = Sparsity.count(np.array([], dtype=np.int64), 9)
+    whole = Sparsity.count(np.array([*chain(*shards)], dtype=np.int64), 9)
+    added = sum((Sparsity.count(np.array(one, dtype=np.int64), 9) for one in shards), empty)
     assert added.distinct.tolist() == whole.distinct.tolist()
     assert whole.documents == sum(map(len, shards))
 
 
 def test_a_release_without_documents_has_a_report(build):
     anonymizer = build(neighbours=2, loss=4.0)
-    released = Released.of(np.array([], dtype=np.int64), LENGTH)
-    assert "There are no documents" in Page(html(anonymizer, released=released)).text
+    released = Sparsity.count(np.array([], dtype=np.int64), LENGTH)
+    assert "There are no documents" in Page(html(anonymizer, sparsity=released)).text
 
 
 def test_long_histograms_are_binned_and_lose_no_document(build):
     anonymizer = build(neighbours=2, loss=4.0)
     guarantee = replace(anonymizer.guarantee(), length=900, vocabulary_size=3000)
-    released = Released.of(np.arange(100, 301).repeat(2), 900)
-    text = Page(page(guarantee, seen(anonymizer), released)).text
-    assert "a column stands for 6 numbers, the highest for 12 documents" in text
+    released = Sparsity.count(np.arange(100, 301).repeat(2), 900)
+    text = Page(render_report(guarantee, seen(anonymizer), released)).text
+    assert "Each column covers 6 numbers; the highest column stands for 12 documents" in text
     assert "100distinct words303" in text
 
 
@@ -350,12 +393,12 @@ def test_pictures_are_to_scale():
     def at(name, picture):
         return [float(x) for x in re.findall(rf'{name}="([\d.]+)%"', picture)]
 
-    stacked = svg.stack([("a", 0.125), ("b", 0.5), ("c", 0.375)], "x")
+    stacked = macros().stack(Chances(0.125, 0.5, 0.375), "x")
     assert (at(" x", stacked), at("width", stacked)) == ([0, 12.5, 62.5], [12.5, 50, 37.5])
-    drawn = svg.track(0.75, 0.5, 0.25, "x")
+    drawn = macros().track(0.75, 0.5, 0.25, "x")
     assert at("cx", drawn) == [75, 50]
     assert at("x1", drawn) == [0, 25, 75]
-    heights = re.findall(r' height="([\d.]+)"/', svg.columns([1, 0, 4], "x", 100))
+    heights = re.findall(r' height="([\d.]+)"/', macros().histogram([1, 0, 4], "x", 100))
     assert heights == ["25.0", "0.0", "100.0"]
 
 
@@ -391,7 +434,9 @@ def anonymize(syntf, name, *more):
     return f"{name}-out"
 
 
-SPARSITY = re.compile(r'<section aria-labelledby="sparsity">.*?</section>', re.DOTALL)
+SPARSITY = re.compile(
+    r'<section aria-labelledby="sparsity">.*?</section>|"distinct_words": {.*?}', re.DOTALL
+)
 
 
 def test_texts_reach_the_page_through_the_released_counts_alone(place, syntf, monkeypatch):
@@ -418,10 +463,14 @@ def test_texts_reach_the_page_through_the_released_counts_alone(place, syntf, mo
 
 
 def test_the_page_is_given_nothing_but_guarantee_table_and_counts():
-    assert list(inspect.signature(page).parameters) == [
-        "guarantee", "portrait", "released", "evaluated",
+    assert list(inspect.signature(render_report).parameters) == [
+        "guarantee", "table", "sparsity", "evaluation",
     ]  # fmt: skip
-    assert list(inspect.signature(portrait).parameters) == ["mechanism", "vocabulary", "length"]
+    assert list(inspect.signature(summarize_table).parameters) == [
+        "mechanism",
+        "vocabulary",
+        "length",
+    ]
 
 
 @pytest.mark.parametrize("more", [(), ("--preset", "paper"), ("--format", "jsonl", "--shuffle")])
@@ -435,9 +484,13 @@ def test_the_page_is_made_again_from_the_release_alone(place, syntf, more):
 def test_digests_of_files_are_no_part_of_the_page(build, tmp_path):
     """Or a page could not be written before the guarantee that seals it."""
     anonymizer = build(neighbours=2, loss=4.0)
-    sealed = manifest.read((write(tmp_path / "out", anonymizer) / "guarantee.json").read_bytes())
+    sealed = read_guarantee(
+        (write(tmp_path / "out", anonymizer) / "guarantee.json").read_bytes()
+    ).guarantee
     assert sealed.files
-    assert page(sealed, seen(anonymizer)) == page(replace(sealed, files={}), seen(anonymizer))
+    assert render_report(sealed, seen(anonymizer)) == render_report(
+        replace(sealed, files={}), seen(anonymizer)
+    )
 
 
 # Checked by whoever receives it
@@ -466,7 +519,7 @@ def test_a_report_that_flatters_is_caught_with_digests_that_fit(received, toy_ve
     path = received / "report.html"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace(">80.00<", ">8.00<"), encoding="utf-8")
-    sealed = manifest.read((received / "guarantee.json").read_bytes())
+    sealed = read_guarantee((received / "guarantee.json").read_bytes()).guarantee
     (received / "guarantee.json").unlink()
     sealed = replace(sealed, files=release_folder.digests(received))
     (received / "guarantee.json").write_text(sealed.as_json())
@@ -483,7 +536,7 @@ def test_the_command_refuses_what_it_should(place, syntf, capsys):
         (["--out", f"{out}/report.html", "--force", *vectors], "is sealed"),
         (["--out", f"{out}/../{out}/x.html", *vectors], "is sealed"),
         (["--out", "terms.txt", *vectors], "exists already"),
-        (["--out", "new.html"], "cannot be verified: vectors"),
+        (["--out", "new.html"], "could not be verified: vectors"),
         (["--out", "new.html", "--vectors", "none.npz"], "no file of word vectors"),
         (["--out", "new.html", "--evaluation", "one-out", *vectors], "no results.csv"),
     ):
@@ -544,14 +597,14 @@ def proof(tmp_path):
 def test_an_evaluation_is_read_as_it_was_written(proof):
     found = folder.read_evaluation(proof, CHOICE)
     assert found.analyst == [
-        Compared("naive Bayes", 0.91, 0.72, 0.03), Compared("linear SVM", 0.93, 0.70),
+        ScoreChange("naive Bayes", 0.91, 0.72, 0.03), ScoreChange("linear SVM", 0.93, 0.70),
     ]  # fmt: skip
     (scenario,) = found.scenarios
     assert (scenario.name, scenario.authors, scenario.floor) == ("Top 5/Any", 4, 0.37)
     assert scenario.attackers == [
-        Compared("words", 0.97, 0.58, 0.02),
-        Compared("WritePrints, alphabetical", 0.86, 0.45, 0.02),
-        Compared("words, trained on original texts", 0.97, 0.28, 0.02),
+        ScoreChange("words", 0.97, 0.58, 0.02),
+        ScoreChange("WritePrints, alphabetical", 0.86, 0.45, 0.02),
+        ScoreChange("words, trained on original texts", 0.97, 0.28, 0.02),
     ]
     assert [(one.name, one.auc, one.found) for one in found.links] == [
         ("a text and its release", 0.9996, 0.983),
@@ -564,20 +617,20 @@ def test_links_of_another_choice_of_parameters_are_left_out(proof):
     more = CHOICE._replace(length=30)
     results.write_results(proof / "results.csv", [*FOUND, result("syntf", 0.8, parameters=more)])
     assert folder.read_evaluation(proof, CHOICE).links == []
-    assert folder.read_evaluation(proof, more).analyst == [Compared("naive Bayes", 0.91, 0.8)]
+    assert folder.read_evaluation(proof, more).analyst == [ScoreChange("naive Bayes", 0.91, 0.8)]
 
 
 def test_the_page_shows_everyone_before_and_after_and_warns(build, proof):
     anonymizer = build(neighbours=2, loss=4.0)
-    found = Page(html(anonymizer, evaluated=folder.read_evaluation(proof, CHOICE)))
+    found = Page(html(anonymizer, evaluation=folder.read_evaluation(proof, CHOICE)))
     for told in (
         "For the owner of the texts.",
-        "on the mean of 3 releases, drawn anew for this measurement at a loss of 4.0000 a word",
+        "averaged over 3 releases, drawn for this measurement with a loss of 4.0000 per word",
         "naive Bayes: .91 on the texts, .72 on the release.91 → .72 ± .03",
         "Attackers, Top 5/Any: which of 4 authors wrote it?",
-        "words: .97 on the texts, .58 on the release, .37 by the topic alone.97 → .58 ± .02",
-        "trained on original texts: .97 on the texts, .28 on the release, .37 by the topic alone",
-        "The topic alone: .37. The best attacker on the release reaches .58: .21 above it.",
+        "words: .97 on the texts, .58 on the release, topic floor .37.97 → .58 ± .02",
+        "trained on original texts: .97 on the texts, .28 on the release, topic floor .37",
+        "Topic floor: .37. The best attacker on the release reaches .58: .21 above the floor.",
         "a text and its release1.00098%",
         "same topic0.710–",
         "What a release with these settings promises",
@@ -618,12 +671,14 @@ def test_a_release_needs_no_matplotlib(python):
 
 def test_a_page_made_again_is_that_of_the_release(received, toy_vectors):
     found = verify(received, vectors=lambda: toy_vectors)
-    made = report_page.again(found.guarantee, *found.table, found.released)
+    made = render_report_again(found.guarantee, *found.table, found.sparsity)
     assert made.encode() == (received / "report.html").read_bytes()
 
 
-def test_of_a_word_that_is_its_own_nearest_the_chance_to_stay_is_told_alone():
-    kept = Substitution("national", Fate(0.427, 0.0, 0.573), [])
-    told = str(words._substitution(kept))
-    assert "itself 42.7%" in told
-    assert "; itself" not in told
+def test_a_word_that_is_its_own_nearest_word_only_shows_its_chance_to_stay(build):
+    anonymizer = build(neighbours=2, loss=4.0)
+    example = WordExample("national", Chances(0.427, 0.0, 0.573), [])
+    table = replace(seen(anonymizer), examples=[example])
+    text = Page(render_report(anonymizer.guarantee(), table)).text
+    assert "unchanged 42.7%" in text
+    assert "; unchanged 42.7%" not in text

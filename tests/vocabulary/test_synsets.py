@@ -143,12 +143,12 @@ def test_the_mechanism_is_that_of_the_extended_vocabulary_given_outright(vectors
 def test_the_guarantee_says_whether_synsets_were_used_and_whose_word_that_is(vectors):
     made = SynTF(vectors=vectors, vocabulary=["car"], synsets=True).fit([]).guarantee_
     assert made["synsets"] is True
-    assert made["caveats"] == [
-        "Public on the word of whoever made this release: vocabulary and vectors and wordnet."
+    assert made.caveats == [
+        "Public only according to the sender of this release: vocabulary and vectors and wordnet."
     ]
     bare = SynTF(vectors=vectors, vocabulary=["car", "run"]).fit([]).guarantee_
     assert bare["synsets"] is False
-    assert "wordnet" not in bare["caveats"][0]
+    assert "wordnet" not in bare.caveats[0]
 
 
 def test_the_vocabulary_does_not_depend_on_how_python_orders_sets(python):

@@ -10,7 +10,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
 from syntf.releases.folder import row_numbers
-from syntf.report.portrait import portrait
+from syntf.report.table_summary import summarize_table
 
 
 def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
@@ -25,7 +25,7 @@ def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
             anonymizer.vocabulary.outputs,
             pl.DataFrame([row_numbers(0, len(texts))]),
             anonymizer.guarantee(),
-            portrait(
+            summarize_table(
                 anonymizer.mechanism,
                 anonymizer.vocabulary,
                 length=anonymizer.settings.length,

@@ -25,7 +25,7 @@ from syntf.mechanism.synthesis import synthesize
 from syntf.pipeline.prepare import rated, reading
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
-from syntf.privacy.guarantee import Guarantee, Losses, caveats
+from syntf.privacy.guarantee import Guarantee, Losses
 from syntf.text import token_table
 from syntf.text.documents import (
     Documents,
@@ -218,12 +218,6 @@ class Anonymizer:
             vocabulary_digest=f"sha256:{self.vocabulary.digest}",
             vectors_digest=f"sha256:{self.vectors_digest}",
             private=not seeded and "fitted" not in provenance.values(),
-            caveats=caveats(
-                seeded=seeded,
-                provenance=provenance,
-                supplied=settings.supplied,
-                kept_columns=kept_columns,
-            ),
             version=__version__,
         )
 

@@ -1,26 +1,115 @@
-"""What a release promises, as one record that people and programs can read."""
+"""The guarantee of a release: its fields, their JSON form and their valid values, declared once.
+
+``guarantee.json`` holds the fields of :class:`Guarantee` in the order of their declaration, then a
+checksum. Each field declares the values that syntf can write into it, so that
+:mod:`syntf.verification.guarantee_file` needs no second list. The record holds numbers, names and
+digests; sentences for people are derived from it (:attr:`Guarantee.caveats`).
+"""
+
+# ruff: noqa: RUF009  (_field declares a field, as dataclasses.field does)
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, asdict, dataclass, field, fields
+from fractions import Fraction
 from hashlib import sha256
-from typing import Any, Literal
+from math import isfinite
+from typing import Any, Literal, get_args
 
-from syntf.vocabulary.vocabulary import Provenance
+from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Weighting
 
-Inputs = Literal["vectors", "outputs"]
-"""The words that have a row: every word with a vector, or the outputs alone."""
+FORMAT = 2
+"""The format of the releases that this version writes. Version 0.1.0 wrote format 1."""
 
 CHECKSUM = "checksum"
 """The last entry of ``guarantee.json``: the SHA-256 of all that stands before it."""
 
+Inputs = Literal["vectors", "outputs"]
+"""The input words: every word with a vector, or the output words alone."""
+
+ORIGINS = ("vocabulary", "vectors", "stop_words", "idf")
+"""Data whose provenance, public or fitted on the texts, is recorded."""
+
+SUPPLIED = ("vocabulary", "vectors", "stop_words", "wordnet", "analyzer")
+"""Data that a sender can supply in place of the embedded public data, in the order recorded."""
+
+CAVEATS = {
+    "seeded": "NOT PRIVATE: the random draws come from a seed, so anyone can repeat them.",
+    "fitted": (
+        "NOT COVERED: {names} fitted on the texts of this release. The release depends on the "
+        "texts in a way that the loss does not count."
+    ),
+    "supplied": "Public only according to the sender of this release: {names}.",
+    "kept": "Released unchanged, outside the guarantee: columns {names}.",
+}
+"""The sentences of :attr:`Guarantee.caveats`."""
+
+Valid = Callable[[Any], bool]
+
+
+def is_text(value: Any) -> bool:
+    """Tell whether a value is a string that can be encoded as UTF-8."""
+    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
+
+
+def is_digest(value: Any) -> bool:
+    """Tell whether a value is a SHA-256 as syntf writes it."""
+    return type(value) is str and re.fullmatch("sha256:[0-9a-f]{64}", value) is not None
+
+
+def _is_flag(value: Any) -> bool:
+    return type(value) is bool
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 1 <= value < 1 << 62
+
+
+def _is_loss(value: Any) -> bool:
+    return type(value) is float and isfinite(value) and value >= 0
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(map(is_text, value))
+
+
+def _is_ratio(value: Any) -> bool:
+    """Accept a fraction of at least 1 with at most 40 digits on each side."""
+    if type(value) is not str or not re.fullmatch("[0-9]{1,40}(/[0-9]{1,40})?", value):
+        return False
+    denominator = value.partition("/")[2]
+    return int(denominator or 1) > 0 and Fraction(value) >= 1
+
+
+def _one_of(literal: Any) -> Valid:
+    return lambda value: type(value) is str and value in get_args(literal)
+
+
+def _mapping(keys: Callable[[list[str]], bool], values: Valid) -> Valid:
+    return lambda found: (
+        type(found) is dict and keys(list(found)) and all(map(values, found.values()))
+    )
+
+
+def _field(valid: Valid, *, since: int = 1, unverifiable: bool = False, **options: Any) -> Any:
+    """Declare a field of ``guarantee.json``.
+
+    valid : tells whether syntf could have written a JSON value into the field.
+    since : the first format that has the field.
+    unverifiable : no other file of a release confirms the value.
+    """
+    metadata = {"valid": valid, "since": since, "unverifiable": unverifiable}
+    return field(metadata=metadata, **options)
+
 
 @dataclass(frozen=True)
 class Losses:
-    """The privacy loss of one word: `tight` is measured, and is the promise.
+    """Bounds on the privacy loss of one word; `tight` is the guarantee.
 
-    `standard` and `improved` bound the mechanism with real-valued probabilities; rounding to
-    integers can put `tight` a little above `improved` in tables of few outputs.
+    `tight` is measured on the table. `standard` and `improved` are formulas for real-valued
+    probabilities; rounding to integers can put `tight` a little above `improved` in tables with
+    few output words.
     """
 
     standard: float
@@ -28,86 +117,111 @@ class Losses:
     tight: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The differential-privacy guarantee of a release. ``as_dict`` is ``guarantee.json``.
+    """The differential-privacy guarantee of a release, as in ``guarantee.json``.
 
-    `private` is true only if every draw came from the operating system's entropy and
-    everything the mechanism is made of is public; `caveats` says what stands against it,
-    and what was released beside the counts. `neighbours` is the k of the neighbourhood
-    mechanism, None for the Exponential mechanism with the paper's rating. `inputs`,
-    `vectors_digest` and `files` are for whoever derives the table again
-    (:mod:`syntf.verification.verify`);
-    `files` has the digest of every other file of a release, and is empty before there is one.
+    `private` is true only if every draw used the entropy of the operating system and the mechanism
+    was built from public data. :attr:`caveats` says what the loss does not cover.
+
+    Attributes
+    ----------
+    format : the format of the release (see :data:`FORMAT`).
+    neighbours : k of the neighbourhood mechanism; None for the Exponential mechanism.
+    inputs, vectors_digest : from these a receiver derives the table of probabilities again.
+    template : a digest of the wording of README.txt and report.html; empty before a release is
+        written.
+    files : the SHA-256 of every other file of the release; empty before a release is written.
+
+    Examples
+    --------
+    >>> from syntf import SynTF
+    >>> guarantee = SynTF(vocabulary=["cat", "dog"], length=10, loss=2.0).fit([]).guarantee_
+    >>> guarantee.private, guarantee.length, guarantee["vocabulary_size"]
+    (True, 10, 2)
     """
 
-    mechanism: str
-    epsilon: float
-    neighbours: int | None
-    spelling: float
-    length: int
-    morphology: str
-    synsets: bool
-    analyzer: str
-    weights: str
-    draws: str
-    vocabulary_size: int
-    inputs: Inputs
-    input_size: int
-    loss_per_word: Losses
-    loss_ratio: str
-    loss_per_document: float
-    provenance: Mapping[str, Provenance]
-    supplied: Sequence[str]
-    seeded: bool
-    kept_columns: Sequence[str]
-    shuffled: bool
-    digest: str
-    vocabulary_digest: str
-    vectors_digest: str
-    private: bool
-    caveats: Sequence[str]
-    version: str
-    files: Mapping[str, str] = field(default_factory=dict)
+    format: int = _field(lambda value: type(value) is int, since=2, default=FORMAT)
+    mechanism: str = _field(is_text)
+    epsilon: float = _field(lambda value: _is_loss(value) and value > 0)
+    neighbours: int | None = _field(lambda value: value is None or _is_count(value))
+    spelling: float = _field(lambda value: type(value) is float and 0 <= value <= 1)
+    length: int = _field(lambda value: _is_count(value) and value <= 1 << 20)
+    morphology: str = _field(_one_of(Morphology), unverifiable=True)
+    synsets: bool = _field(_is_flag, unverifiable=True)
+    analyzer: str = _field(
+        lambda value: value == FAST or (is_text(value) and value.startswith(SPACY)),
+        unverifiable=True,
+    )
+    weights: str = _field(_one_of(Weighting), unverifiable=True)
+    draws: str = _field(_one_of(Draws), unverifiable=True)
+    vocabulary_size: int = _field(_is_count)
+    inputs: Inputs = _field(_one_of(Inputs))
+    input_size: int = _field(_is_count)
+    loss_per_word: Losses = _field(
+        _mapping(lambda keys: keys == [part.name for part in fields(Losses)], _is_loss)
+    )
+    loss_ratio: str = _field(_is_ratio)
+    loss_per_document: float = _field(_is_loss)
+    provenance: Mapping[str, Provenance] = _field(
+        _mapping(lambda keys: keys == [*ORIGINS], _one_of(Provenance)), unverifiable=True
+    )
+    supplied: Sequence[str] = _field(
+        lambda value: _are_texts(value) and value == [name for name in SUPPLIED if name in value],
+        unverifiable=True,
+    )
+    seeded: bool = _field(_is_flag, unverifiable=True)
+    kept_columns: Sequence[str] = _field(_are_texts)
+    shuffled: bool = _field(_is_flag, unverifiable=True)
+    digest: str = _field(is_digest)
+    vocabulary_digest: str = _field(is_digest)
+    vectors_digest: str = _field(is_digest)
+    private: bool = _field(_is_flag)
+    version: str = _field(is_text)
+    template: str = _field(is_digest, since=2, default="")
+    files: Mapping[str, str] = _field(
+        _mapping(lambda names: all(map(is_text, names)), is_digest), default_factory=dict
+    )
+
+    @property
+    def caveats(self) -> list[str]:
+        """Return sentences on what the loss does not cover; those that void it come first."""
+        fitted = [name for name, origin in self.provenance.items() if origin == "fitted"]
+        claimed = [name for name in self.supplied if name not in fitted]
+        found = [CAVEATS["seeded"]] if self.seeded else []
+        for kind, names in (
+            ("fitted", " and ".join(fitted)),
+            ("supplied", " and ".join(claimed)),
+            ("kept", ", ".join(self.kept_columns)),
+        ):
+            if names:
+                found.append(CAVEATS[kind].format(names=names))
+        return found
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON types, with the checksum."""
         record: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return {**record, CHECKSUM: f"sha256:{sha256(_canonical(record).encode()).hexdigest()}"}
+        return {**record, CHECKSUM: checksum(record)}
 
     def as_json(self) -> str:
-        """The one text of this record: any other text of the same values is not it."""
-        return _canonical(self.as_dict())
+        """Return the text of ``guarantee.json``. No other text of the same values is accepted."""
+        return canonical_json(self.as_dict())
 
-    def __getitem__(self, key: str) -> Any:
-        return self.as_dict()[key]
+    def __getitem__(self, name: str) -> Any:
+        """Return one field, or the checksum, as a JSON type."""
+        return self.as_dict()[name]
 
 
-def _canonical(record: Mapping[str, Any]) -> str:
+def declared_fields(format: int) -> list[Field[Any]]:
+    """Return the declarations of the fields that a format has, in the order of the file."""
+    return [one for one in fields(Guarantee) if one.metadata["since"] <= format]
+
+
+def checksum(record: Mapping[str, Any]) -> str:
+    """Return the checksum of a record that does not yet have one."""
+    return f"sha256:{sha256(canonical_json(record).encode()).hexdigest()}"
+
+
+def canonical_json(record: Mapping[str, Any]) -> str:
+    """Return the only text that syntf writes for a record."""
     return json.dumps(record, indent=2) + "\n"
-
-
-def caveats(
-    *,
-    seeded: bool,
-    provenance: Mapping[str, Provenance],
-    kept_columns: Sequence[str],
-    supplied: Sequence[str] = (),
-) -> list[str]:
-    """Plain sentences on what the number does not cover."""
-    found = []
-    if seeded:
-        found.append("NOT PRIVATE: the draws came from a seeded source that can be repeated.")
-    fitted = [name for name, origin in provenance.items() if origin == "fitted"]
-    if fitted:
-        found.append(
-            f"NOT COVERED: {' and '.join(fitted)} fitted on the texts released here, so the "
-            "release depends on them in a way that the loss does not count."
-        )
-    claimed = [name for name in supplied if name not in fitted]
-    if claimed:
-        found.append(f"Public on the word of whoever made this release: {' and '.join(claimed)}.")
-    if kept_columns:
-        found.append(
-            f"Released as they are, outside the guarantee: columns {', '.join(kept_columns)}."
-        )
-    return found

@@ -25,7 +25,7 @@ from syntf.releases import folder as release_folder
 from syntf.releases.folder import WrittenShard, check_target
 from syntf.releases.shuffle import Shard, shuffled
 from syntf.releases.writers import npz, write_documents
-from syntf.report.portrait import Portrait
+from syntf.report.table_summary import TableSummary
 
 try:
     import fcntl
@@ -105,7 +105,7 @@ class Draft:
         self,
         vocabulary: Sequence[str],
         guarantee: Guarantee,
-        portrait: Portrait,
+        table: TableSummary,
         *,
         shuffle: entropy.Source | None = None,
         numbered: bool = False,
@@ -118,7 +118,7 @@ class Draft:
         Parameters
         ----------
         vocabulary : the output words, in the order of the columns of the counts.
-        guarantee, portrait : the contents of ``guarantee.json`` and of the report.
+        guarantee, table : the contents of ``guarantee.json`` and of the report.
         shuffle : a source of random bits, to release the documents in a random order.
         numbered : number the documents anew in their first column, after shuffling.
         format : the format of the counts.
@@ -143,7 +143,7 @@ class Draft:
                     numbered=numbered, format=format,
                 )  # fmt: skip
             sealed = release_folder.write_all(
-                self._new_release, names, written, vocabulary, guarantee, portrait, format
+                self._new_release, names, written, vocabulary, guarantee, table, format
             )
             place_folder(self._new_release, self.target)
         finally:  # also when it is interrupted at any point
@@ -293,7 +293,7 @@ def write(
     vocabulary: Sequence[str],
     documents: pl.DataFrame,
     guarantee: Guarantee,
-    portrait: Portrait,
+    table: TableSummary,
     *,
     format: str = "npz",
     force: bool = False,
@@ -302,7 +302,7 @@ def write(
     with Draft(target, force=force) as draft:
         try:
             draft.add(counts, documents)
-            draft.finish(vocabulary, guarantee, portrait, format=format)
+            draft.finish(vocabulary, guarantee, table, format=format)
         except BaseException:
             draft.discard()
             raise

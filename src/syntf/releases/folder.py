@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.readme import readme
+from syntf.releases.readme import render_readme
 from syntf.releases.shuffle import Shard
 from syntf.releases.writers import WRITERS, write_documents
-from syntf.report.contents import Released
-from syntf.report.page import NAME as REPORT
-from syntf.report.page import page
-from syntf.report.portrait import Portrait
+from syntf.report.figures import Sparsity
+from syntf.report.page import REPORT_FILE, render_report, template_digest
+from syntf.report.table_summary import TableSummary
 from syntf.vocabulary.vocabulary import as_lines
 
 ROW_NUMBER = "document"
@@ -98,7 +97,7 @@ def write_all(
     shards: Iterable[WrittenShard],
     vocabulary: Sequence[str],
     guarantee: Guarantee,
-    portrait: Portrait,
+    table: TableSummary,
     format: str,
 ) -> Guarantee:
     """Write the files of a release: first those of `shards`, lazily, then all others.
@@ -108,17 +107,17 @@ def write_all(
     """
     columns: Sequence[str] = []
     longest = min(guarantee.length, len(vocabulary))
-    released = Released.of(np.array([], dtype=np.int64), longest)
+    sparsity = Sparsity.count(np.array([], dtype=np.int64), longest)
     for shard in shards:
         columns = shard.columns
-        released += Released.of(shard.sizes, longest)
+        sparsity += Sparsity.count(shard.sizes, longest)
     pattern = "-*" if len(names) > 1 else ""
     vectors, rows = shard_files(Path(), pattern, WRITERS[format][0])
     (folder / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
-    text = readme(guarantee, released.documents, columns, vectors.name, rows.name)
+    text = render_readme(guarantee, sparsity.documents, columns, vectors.name, rows.name)
     (folder / "README.txt").write_bytes(text.encode())
-    (folder / REPORT).write_bytes(page(guarantee, portrait, released).encode())
-    sealed = replace(guarantee, files=digests(folder))
+    (folder / REPORT_FILE).write_bytes(render_report(guarantee, table, sparsity).encode())
+    sealed = replace(guarantee, files=digests(folder), template=template_digest())
     (folder / "guarantee.json").write_bytes(sealed.as_json().encode())
     for path in [*folder.iterdir(), folder]:
         sync(path)

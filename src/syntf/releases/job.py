@@ -38,7 +38,7 @@ from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
 from syntf.releases.drawing_groups import DrawingGroups
 from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
-from syntf.report.portrait import portrait
+from syntf.report.table_summary import summarize_table
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
 
 
@@ -206,7 +206,9 @@ def release(
                 guarantee = draft.finish(
                     anonymizer.vocabulary.outputs,
                     guarantee,
-                    portrait(anonymizer.mechanism, anonymizer.vocabulary, length=settings.length),
+                    summarize_table(
+                        anonymizer.mechanism, anonymizer.vocabulary, length=settings.length
+                    ),
                     shuffle=source if shuffle else None,
                     numbered=id is None,
                     format=format,

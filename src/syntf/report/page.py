@@ -1,54 +1,135 @@
-"""The whole page: a function of the guarantee, the public table and the released counts.
+"""Render ``report.html`` and ``README.txt`` from templates.
 
-Nothing else enters, so whoever has a release can make its report again, byte for byte. Only an
-evaluation adds more, and it is never part of a release.
+The templates hold all wording. :func:`template_digest` names a wording, so that ``syntf verify``
+knows whether it has the templates that a release was written with.
 """
 
+import json
+import textwrap
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
 from syntf.core.exact import shown
-from syntf.privacy.guarantee import Guarantee
-from syntf.report.contents import Evaluated, Released
-from syntf.report.markup import Markup, element
-from syntf.report.measured import measured
-from syntf.report.method import checking, done, limits
-from syntf.report.portrait import Portrait
-from syntf.report.promise import comparison, headline, meaning
-from syntf.report.style import CSS
-from syntf.report.words import fate, sparsity
+from syntf.privacy.guarantee import CAVEATS, Guarantee
+from syntf.report.evaluation import EvaluationScores
+from syntf.report.figures import PAPER, Sparsity, figures
+from syntf.report.table_summary import TableSummary
 
-NAME = "report.html"
-"""The name of the file in a release."""
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Nothing is loaded and nothing runs, whatever a word or a column is called."""
+REPORT_FILE = "report.html"
+"""The name of the report in a release."""
+
+TEMPLATES = ("README.txt", "macros.html", "report.css", "report.html")
+
+COMPILED_FILE = "compiled.json"
+"""The Python code of the templates, for a faster start (see decision 18)."""
 
 
-def page(
+def render_report(
     guarantee: Guarantee,
-    portrait: Portrait,
-    released: Released | None = None,
-    evaluated: Evaluated | None = None,
+    table: TableSummary,
+    sparsity: Sparsity | None = None,
+    evaluation: EvaluationScores | None = None,
 ) -> str:
-    """``report.html``. Without `released`, of settings that nothing was released with yet."""
-    parts = [headline(guarantee, released), meaning(guarantee, portrait), comparison(guarantee)]
-    if evaluated is not None:
-        parts.append(measured(evaluated))
-    parts += [done(guarantee, released), fate(guarantee, portrait)]
-    if released is not None:
-        parts.append(sparsity(guarantee, released))
-    parts += [limits(), checking(guarantee, released)]
-    number = shown(guarantee.loss_per_document, 2)
-    title = f"privacy loss {number} a document" if guarantee.private else "not private"
-    head = "\n".join(
-        [
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            element("title", f"syntf: {title}"),
-            f"<style>{CSS}</style>",
-        ]
+    """Return ``report.html``.
+
+    sparsity : of the released counts; None for a report on settings without a release.
+    evaluation : scores for the owner of the texts; never part of a release.
+    """
+    return render(
+        "report.html",
+        guarantee=guarantee,
+        figures=figures(guarantee, table, sparsity),
+        paper=PAPER,
+        evaluation=evaluation,
     )
-    body = element("main", *(Markup(f"{part}\n") for part in parts))
-    return "\n".join(
-        ["<!doctype html>", '<html lang="en">', f"<head>\n{head}\n</head>",
-         f"<body>\n{body}\n</body>", "</html>\n"]
-    )  # fmt: skip
+
+
+def render(name: str, **context: Any) -> str:
+    """Return a template filled with values."""
+    return _environment().get_template(name).render(context)
+
+
+@cache
+def template_digest() -> str:
+    """Return the SHA-256 of all wording: the templates, and the sentences of the caveats."""
+    digest = sha256("\n".join(CAVEATS.values()).encode())
+    for name in TEMPLATES:
+        digest.update(_source(name).encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def compile_templates() -> str:
+    """Return the contents of :data:`COMPILED_FILE`."""
+    environment = _environment()
+    code = {name: environment.compile(_source(name), name, name, raw=True) for name in TEMPLATES}
+    record = {"jinja2": _code_version(), "digest": template_digest(), "code": code}
+    return json.dumps(record, indent=0) + "\n"
+
+
+def _source(name: str) -> str:
+    return files("syntf.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _code_version() -> int:
+    """Return the version of the code that the installed jinja2 generates."""
+    from jinja2.bccache import bc_version
+
+    return bc_version
+
+
+@cache
+def _environment() -> "Environment":
+    """Return the environment of the templates; importing jinja2 takes some milliseconds."""
+    from jinja2 import BaseLoader, Environment, StrictUndefined, Template, select_autoescape
+
+    try:
+        compiled = json.loads(_source(COMPILED_FILE))
+    except (OSError, ValueError):
+        compiled = {}
+    fresh = (compiled.get("jinja2"), compiled.get("digest")) == (_code_version(), template_digest())
+
+    class Loader(BaseLoader):
+        def load(self, environment: Environment, name: str, globals: Any = None) -> Template:
+            if fresh:
+                code = compile(compiled["code"][name], name, "exec")
+            else:
+                code = environment.compile(_source(name), name, name)
+            return environment.template_class.from_code(environment, code, globals or {})
+
+    environment = Environment(
+        loader=Loader(),
+        autoescape=select_autoescape(["html"], default=False),
+        finalize=_printable,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["shown"] = shown
+    environment.filters["wrapped"] = _wrapped
+    return environment
+
+
+def _printable(value: Any) -> Any:
+    """Replace characters that cannot be printed; templates pass every value through this.
+
+    >>> _printable("a\\x1b[2J"), _printable(3)
+    ('a?[2J', 3)
+    """
+    if type(value) is not str:  # numbers, and Markup that a template made
+        return value
+    return "".join(letter if letter.isprintable() else "?" for letter in value)
+
+
+def _wrapped(text: str, start: str) -> str:
+    """Break a text into lines of at most 84 characters, the first of which begins with `start`."""
+    from markupsafe import Markup  # a type that _printable leaves alone, line breaks included
+
+    indent = " " * len(start)
+    lines = textwrap.fill(_printable(text), 84, initial_indent=start, subsequent_indent=indent)
+    return Markup(lines)  # README.txt is not HTML

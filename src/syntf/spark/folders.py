@@ -15,11 +15,10 @@ import numpy as np
 from syntf.core.errors import SyntfError
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.readme import readme
-from syntf.report.contents import Released
-from syntf.report.page import NAME as REPORT
-from syntf.report.page import page
-from syntf.report.portrait import portrait
+from syntf.releases.readme import render_readme
+from syntf.report.figures import Sparsity
+from syntf.report.page import REPORT_FILE, render_report, template_digest
+from syntf.report.table_summary import summarize_table
 from syntf.spark.batches import COUNTS, TERMS
 from syntf.vocabulary.vocabulary import as_lines
 
@@ -30,7 +29,7 @@ DATA = "data"
 """The folder of the rows: by itself, so that ``spark.read.parquet`` can be pointed at it."""
 
 GUARANTEE = "guarantee.json"
-PARTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT}
+PARTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE}
 """All that a release holds, by name."""
 
 
@@ -60,18 +59,20 @@ def write(
     data.write.options(**quiet).parquet(rows)
     folder.tidy(DATA)
     released = _released(session, rows, data.columns, guarantee)
-    portrayed = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
+    portrayed = summarize_table(
+        anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length
+    )
     name = f"{DATA}/*.parquet"
     texts = {
         "vocabulary.txt": as_lines(anonymizer.vocabulary.outputs),
-        "README.txt": readme(guarantee, released.documents, data.columns, name, name),
-        REPORT: page(guarantee, portrayed, released),
+        "README.txt": render_readme(guarantee, released.documents, data.columns, name, name),
+        REPORT_FILE: render_report(guarantee, portrayed, released),
     }
     digests = dict(_digests(session, rows))
     for file, text in texts.items():
         folder.put(file, text.encode())
         digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
-    promise = replace(guarantee, files=dict(sorted(digests.items())))
+    promise = replace(guarantee, files=dict(sorted(digests.items())), template=template_digest())
     folder.put(GUARANTEE, promise.as_json().encode())
     dropped = anonymizer.vocabulary.dropped
     return Written(promise, released.documents, dropped, anonymizer.notes)
@@ -130,7 +131,7 @@ class Folder:
 
 def _released(
     session: "SparkSession", rows: str, columns: list[str], guarantee: Guarantee
-) -> Released:
+) -> Sparsity:
     """How many documents have how many distinct words, from what was written."""
     from pyspark.sql import functions
 
@@ -143,7 +144,7 @@ def _released(
     distinct = np.zeros(min(guarantee.length, guarantee.vocabulary_size) + 1, dtype=np.int64)
     for row in found:
         distinct[row["size"]] = row["count"]
-    return Released(distinct)
+    return Sparsity(distinct)
 
 
 def _digests(session: "SparkSession", rows: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What came of verifying a release: one finding a check, and a verdict."""
+"""The result of verifying a release: one status for each check, and a verdict."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,27 +7,33 @@ from typing import Any, Literal
 from syntf.core.errors import SyntfError, TableError
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
-from syntf.report.contents import Released
-from syntf.report.page import NAME as REPORT
+from syntf.report.figures import Sparsity
+from syntf.report.page import REPORT_FILE
 from syntf.verification.count_readers import UNREADABLE
 from syntf.vocabulary.vocabulary import Vocabulary
 
-Status = Literal["ok", "FAILED", "not checked", "on the sender's word"]
+Status = Literal["ok", "FAILED", "not checked", "unverifiable"]
 OK: Status = "ok"
 FAILED: Status = "FAILED"
-SKIPPED: Status = "not checked"
-WORD: Status = "on the sender's word"
+NOT_CHECKED: Status = "not checked"
+UNVERIFIABLE: Status = "unverifiable"
+"""Nothing in a release shows whether the sender's statement is true."""
 
 CHECKS = (
-    "guarantee.json", "files", "caveats", "vocabulary.txt", "documents", "counts", "README.txt",
-    "vectors", "public words", "table", "loss per word", "loss per document", REPORT,
+    "guarantee.json", "files", "consistency", "vocabulary.txt", "documents", "counts",
+    "README.txt", "vectors", "public words", "table", "loss per word", "loss per document",
+    REPORT_FILE,
 )  # fmt: skip
-"""All that are made, in the order they are reported in."""
+"""All checks, in the order of the output."""
+
+
+class UnknownVersionError(SyntfError):
+    """The release was written by a version that this program does not know."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check that did not fail has to say, and what it leaves for those after it."""
+    """The outcome of a check that did not fail, with a value that later checks use."""
 
     detail: str
     value: Any = True
@@ -36,7 +42,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at, and what was found."""
+    """One line of the result."""
 
     name: str
     status: Status
@@ -44,49 +50,70 @@ class Check:
 
 
 @dataclass
-class Report:
-    """What came of all checks. `guarantee` is None unless its bytes are as syntf writes them.
+class VerificationResult:
+    """The outcome of all checks, and what they derived from the release.
 
-    `table`, with the words of its rows, and `released` are what was derived and counted.
+    Attributes
+    ----------
+    guarantee : None unless ``guarantee.json`` is well formed.
+    checksum : the checksum that it states.
+    documents : the number of documents.
+    table : the mechanism derived again, and the words of its rows.
+    sparsity : of the released counts.
     """
 
     checks: list[Check] = field(default_factory=list)
     guarantee: Guarantee | None = None
+    checksum: str | None = None
     documents: int = 0
     table: tuple[Mechanism, Vocabulary] | None = None
-    released: Released | None = None
+    sparsity: Sparsity | None = None
 
     @property
     def verified(self) -> bool:
-        """Whether each of the checks was made, and none failed."""
-        passed = {check.name for check in self.checks if check.status in (OK, WORD)}
+        """Whether every check was made and none failed."""
+        passed = {check.name for check in self.checks if check.status in (OK, UNVERIFIABLE)}
         return passed.issuperset(CHECKS)
 
-    def attempt(self, name: str, look: Callable[..., Finding], *args: Any) -> Any:
-        """Make a check and note what it found; returns what it leaves, None if it failed."""
+    @property
+    def verdict(self) -> Literal["verified", "failed", "not checked"]:
+        """The outcome in one word; "not checked" if no check failed but some were not made."""
+        if self.verified:
+            return "verified"
+        return "failed" if self.with_status(FAILED) else "not checked"
+
+    def with_status(self, status: Status) -> list[Check]:
+        """Return the checks that have a status."""
+        return [check for check in self.checks if check.status == status]
+
+    def attempt(self, name: str, make_check: Callable[..., Finding], *arguments: Any) -> Any:
+        """Make one check and record it.
+
+        Returns the value of its finding, or None if it failed.
+        """
         try:
-            found = look(*args)
+            finding = make_check(*arguments)
+        except UnknownVersionError as error:
+            finding = Finding(str(error), None, NOT_CHECKED)
         except (SyntfError, TableError) as error:
-            self.checks.append(Check(name, FAILED, str(error)))
-            return None
+            finding = Finding(str(error), None, FAILED)
         except UNREADABLE as error:
-            self.checks.append(Check(name, FAILED, f"cannot be read ({type(error).__name__})"))
-            return None
-        self.checks.append(Check(name, found.status, found.detail))
-        return found.value
+            finding = Finding(f"cannot be read ({type(error).__name__})", None, FAILED)
+        self.checks.append(Check(name, finding.status, finding.detail))
+        return finding.value
 
     def complete(self) -> None:
-        """Name the checks that could not be made, and put all in order."""
+        """Record the checks that were not made, and put all checks in order."""
         made = {check.name for check in self.checks}
-        left = [name for name in CHECKS if name not in made]
-        self.checks += [Check(name, SKIPPED, "because of what failed") for name in left]
+        reason = "an earlier check failed" if self.with_status(FAILED) else "unknown version"
+        self.checks += [Check(name, NOT_CHECKED, reason) for name in CHECKS if name not in made]
         self.checks.sort(key=lambda check: CHECKS.index(check.name))
 
 
-def plain(value: Any) -> str:
-    """A value as one line that can do nothing to a terminal.
+def one_line(value: Any) -> str:
+    """Return a value as one line that cannot control a terminal.
 
-    >>> plain({"idf": "public"}), plain([]), plain(False), plain("a\\x1b[2Jb")
+    >>> one_line({"idf": "public"}), one_line([]), one_line(False), one_line("a\\x1b[2Jb")
     ('idf public', 'nothing', 'no', 'a?[2Jb')
     """
     if isinstance(value, bool):

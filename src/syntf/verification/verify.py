@@ -1,108 +1,127 @@
-"""A release checked by whoever received it: the table derived again, its loss measured again.
+"""Verify a release that was received, without the texts and without trusting the sender.
 
-The table depends on word vectors, on the terms of ``vocabulary.txt`` and on the parameters in
-``guarantee.json``, and on nothing else. So it can be built anew, without the texts, and its
-digest and its loss compared with those promised. No measurement is taken from a cache: an entry
-there that was forged cannot matter. Nothing is written.
+The table of probabilities depends on word vectors, on the terms of ``vocabulary.txt`` and on the
+parameters in ``guarantee.json`` alone. So the receiver derives it again and compares its digest
+and its loss with those stated. No cache is read, so a forged cache cannot matter, and nothing is
+written.
 
-**What no receiver can check** is whether the counts were drawn from that table, once, with fresh
-entropy, and what the sender says of where things come from. Such fields are bound by the
-checksum and listed as on the sender's word.
+Nobody can prove that the counts were drawn from that table, once and with fresh entropy, and where
+the sender's data come from. Such statements are listed as unverifiable.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
 from syntf.core.progress import Stages, silent
-from syntf.privacy.guarantee import Guarantee
-from syntf.report.page import NAME as REPORT
+from syntf.privacy.guarantee import Guarantee, declared_fields
+from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification import files, manifest, report_page
-from syntf.verification import table as table_checks
-from syntf.verification.result import FAILED, WORD, Check, Finding, Report, plain
-
-UNCHECKED = (
-    "seeded", "provenance", "supplied", "analyzer", "morphology", "synsets", "weights", "draws",
-    "shuffled", "version",
-)  # fmt: skip
-"""Fields that nothing in a release confirms."""
+from syntf.verification import files, guarantee_file, table, texts
+from syntf.verification.result import (
+    FAILED,
+    UNVERIFIABLE,
+    Check,
+    Finding,
+    VerificationResult,
+    one_line,
+)
 
 
 def verify(
     folder: Path, *, vectors: Callable[[], WordVectors] | None = None, stages: Stages = silent
-) -> Report:
-    """Check a release. `vectors` reads the word vectors it was made with, if not the embedded.
+) -> VerificationResult:
+    """Verify the release in a folder.
 
-    What is cheap comes first, and a record or a file that was changed ends it there: nothing is
-    opened or derived for a release that is not the one its guarantee speaks of.
+    Cheap checks come first. If a file was changed, nothing is parsed or derived.
+
+    vectors : reads the word vectors of the release, if they are not those embedded in syntf.
+    stages : is told about progress.
     """
-    report = Report()
-    guarantee = report.attempt("guarantee.json", _guarantee, folder)
-    if guarantee is not None:
-        report.guarantee = guarantee
-        if report.attempt("files", files.files, folder, guarantee, stages):
-            terms = _contents(report, folder, guarantee, stages)
-            _derivation(report, guarantee, terms, vectors, stages)
-            _report(report, folder, guarantee)
-    report.complete()
-    if guarantee is not None:
-        drawn = "the counts, from this table, once, and no others of these texts"
-        told = guarantee.as_dict()
-        report.checks.append(Check("drawn", WORD, drawn))
-        report.checks += [Check(name, WORD, plain(told[name])) for name in UNCHECKED]
-    return report
+    result = VerificationResult()
+    record = result.attempt("guarantee.json", _check_guarantee, folder)
+    if record is not None:
+        guarantee = result.guarantee = record.guarantee
+        result.checksum = record.checksum
+        if result.attempt("files", files.check_files, folder, guarantee, stages):
+            terms = _check_contents(result, folder, guarantee, stages)
+            _check_table(result, guarantee, terms, vectors, stages)
+            _check_report(result, folder, guarantee)
+    result.complete()
+    if result.guarantee is not None:
+        result.checks += _unverifiable(result.guarantee)
+    return result
 
 
-def _guarantee(folder: Path) -> Finding:
-    raw = files.plain_bytes(folder / "guarantee.json", manifest.LARGEST)
-    guarantee = manifest.read(raw)
-    return Finding("the bytes that syntf writes, with their checksum", guarantee)
+def _check_guarantee(folder: Path) -> Finding:
+    raw = files.plain_bytes(folder / "guarantee.json", guarantee_file.LARGEST)
+    record = guarantee_file.read_guarantee(raw)
+    guarantee = record.guarantee
+    written = f"format {guarantee.format}, by syntf {guarantee.version}"
+    return Finding(f"{written}; the checksum is right", record)
 
 
-def _contents(
-    report: Report, folder: Path, guarantee: Guarantee, stages: Stages
+def _check_contents(
+    result: VerificationResult, folder: Path, guarantee: Guarantee, stages: Stages
 ) -> list[str] | None:
-    """The files, against the guarantee and each other; the terms, for the table."""
-    parts = list(files.parts(guarantee))
-    terms: list[str] | None = report.attempt("vocabulary.txt", files.terms, folder, guarantee)
-    found = report.attempt("documents", files.documents, folder, guarantee, parts)
+    """Check the files against the guarantee; returns the terms."""
+    shards = list(files.shard_names(guarantee))
+    terms: list[str] | None = result.attempt(
+        "vocabulary.txt", files.check_vocabulary, folder, guarantee
+    )
+    found = result.attempt("documents", files.check_documents, folder, guarantee, shards)
     if found is not None:
         columns, rows = found
-        report.documents = sum(rows)
-        told = (columns, report.documents)
-        report.attempt("README.txt", files.check_readme, folder, guarantee, parts, *told)
+        result.documents = sum(rows)
+        names = files.names_in_readme(guarantee, shards)
+        result.attempt(
+            "README.txt", texts.check_readme, folder, guarantee, names, columns, sum(rows)
+        )
         if terms is not None:
-            given = (folder, guarantee, parts, terms, rows, stages)
-            report.released = report.attempt("counts", files.counts, *given)
+            arguments = (folder, guarantee, shards, terms, rows, stages)
+            result.sparsity = result.attempt("counts", files.check_counts, *arguments)
     return terms
 
 
-def _derivation(
-    report: Report,
+def _check_table(
+    result: VerificationResult,
     guarantee: Guarantee,
     terms: list[str] | None,
-    vectors: Callable[[], WordVectors] | None,
+    read_vectors: Callable[[], WordVectors] | None,
     stages: Stages,
 ) -> None:
-    """The guarantee, against the table that its fields give."""
-    report.attempt("caveats", table_checks.check_caveats, guarantee)
-    found = report.attempt("vectors", table_checks.word_vectors, guarantee, vectors)
-    if terms is None or found is None:
+    """Check the guarantee against the table that its fields give."""
+    result.attempt("consistency", table.check_consistency, guarantee)
+    vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors)
+    if terms is None or vectors is None:
         return
-    words = report.attempt("public words", table_checks.public_words, guarantee, terms, found)
-    if words is None:
+    vocabulary = result.attempt("public words", table.check_words, guarantee, terms, vectors)
+    if vocabulary is None:
         return
-    table = report.attempt("table", table_checks.table, guarantee, words, found, stages)
-    if table is not None:
-        report.table = table
-        mechanism, _ = table
-        report.attempt("loss per word", table_checks.loss, guarantee, mechanism)
-        report.attempt("loss per document", table_checks.document_loss, guarantee, mechanism)
+    result.table = result.attempt(
+        "table", table.derive_table, guarantee, vocabulary, vectors, stages
+    )
+    if result.table is not None:
+        mechanism, _ = result.table
+        result.attempt("loss per word", table.check_word_loss, guarantee, mechanism)
+        result.attempt("loss per document", table.check_document_loss, guarantee, mechanism)
 
 
-def _report(report: Report, folder: Path, guarantee: Guarantee) -> None:
-    """The page for people, once all that it is made from is known to be right."""
-    failed = any(check.status == FAILED for check in report.checks)
-    if report.table and report.released and not failed:
-        given = (folder, guarantee, *report.table, report.released)
-        report.attempt(REPORT, report_page.check_report, *given)
+def _check_report(result: VerificationResult, folder: Path, guarantee: Guarantee) -> None:
+    """Check the report, once everything that it is rendered from has passed."""
+    if result.table and result.sparsity and not result.with_status(FAILED):
+        arguments = (folder, guarantee, *result.table, result.sparsity)
+        result.attempt(REPORT_FILE, texts.check_report, *arguments)
+
+
+def _unverifiable(guarantee: Guarantee) -> list[Check]:
+    """Return what the sender states and nothing in the release confirms."""
+    stated = {"draws of the counts": "from this table, once, and no others from these texts"}
+    for declared in declared_fields(guarantee.format):
+        if declared.metadata["unverifiable"]:
+            stated[declared.name] = one_line(guarantee[declared.name])
+    if not texts.wording_is_known(guarantee):
+        stated["wording"] = (
+            f"of README.txt and report.html by syntf {one_line(guarantee.version)}: read the "
+            "figures here, not there"
+        )
+    return [Check(name, UNVERIFIABLE, detail) for name, detail in stated.items()]

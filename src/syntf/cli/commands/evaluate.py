@@ -76,9 +76,8 @@ def run(
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
     from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.report.page import NAME as REPORT
-    from syntf.report.page import page
-    from syntf.report.portrait import portrait
+    from syntf.report.page import REPORT_FILE, render_report
+    from syntf.report.table_summary import summarize_table
 
     if columns["label"] is None and columns["author"] is None:
         raise SyntfError("nothing to predict: name a column with --label, --author or both")
@@ -104,9 +103,9 @@ def run(
             linkage = list(attack_release(corpus, anonymizer, stages=stages))
     folder.write_linkage(out, linkage)
     guarantee = anonymizer.guarantee()
-    picture = portrait(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
-    html = page(guarantee, picture, evaluated=folder.read_evaluation(out, parameters))
-    (out / REPORT).write_bytes(html.encode())
+    table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
+    html = render_report(guarantee, table, evaluation=folder.read_evaluation(out, parameters))
+    (out / REPORT_FILE).write_bytes(html.encode())
     if as_json:
         console.emit(
             {

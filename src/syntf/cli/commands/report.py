@@ -1,40 +1,74 @@
-"""`syntf report`: its options."""
+"""`syntf report`: render the report of a release again, with an evaluation if there is one."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from syntf.cli.options import FILE, quiet
 
 
-@click.command("report", short_help="Make the page of a release again.")
+@click.command("report", short_help="Render the report of a release again.")
 @click.argument("folder", type=FILE, metavar="RELEASE")
-@click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the page goes.")
+@click.option("--out", type=FILE, required=True, metavar="FILE", help="The file to write.")
 @click.option(
     "--evaluation",
     type=FILE,
     metavar="DIR",
-    help="Add what syntf evaluate measured with the same parameters: for the owner of the texts.",
+    help="Add the scores of syntf evaluate with the same parameters, for the owner of the texts.",
 )
 @click.option(
     "--vectors",
     type=FILE,
     metavar="FILE",
-    help="The word vectors of a release that was not made with the embedded ones.",
+    help="Word vectors of the release. Needed if it was not made with the embedded ones.",
 )
-@click.option("--force", is_flag=True, help="Replace the file.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @quiet
-def command(folder: Path, out: Path, **options: Any) -> None:
-    """Make the page of a release again, from its other files: what report.html is.
+def command(
+    folder: Path,
+    out: Path,
+    evaluation: Path | None,
+    vectors: Path | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Render report.html of a release again, from its other files.
 
-    The release is verified first. Without --evaluation the page is that of the release, byte
-    for byte; with it, it shows what an analyst and attackers keep, and is not for others.
+    The release is verified first. With --evaluation the page also shows how well an analyst and
+    attackers do; such a page is for the owner of the texts only.
 
     \b
     Example:
       syntf report release --evaluation proof --out report.html
     """
-    from syntf.cli import report
+    from rich.markup import escape
 
-    report.run(folder, out, **options)
+    from syntf.cli import console
+    from syntf.cli.commands.verify import check_paths, vectors_reader
+    from syntf.core.errors import SyntfError
+    from syntf.verification.result import FAILED, NOT_CHECKED
+    from syntf.verification.texts import render_report_again
+    from syntf.verification.verify import verify
+
+    check_paths(folder, vectors)
+    if out.absolute().parent.resolve() == folder.resolve():
+        raise SyntfError(
+            f"{folder} is sealed, its own report included: choose another folder for --out"
+        )
+    if out.exists() and not force:
+        raise SyntfError(f"{out} exists already: choose another --out, or add --force")
+    with console.progress(quiet) as stages:
+        result = verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
+    guarantee, table, sparsity = result.guarantee, result.table, result.sparsity
+    if not result.verified or guarantee is None or table is None or sparsity is None:
+        first = [*result.with_status(FAILED), *result.with_status(NOT_CHECKED)][0]
+        raise SyntfError(f"{folder} could not be verified: {first.name}: {first.detail}")
+    scores = None
+    if evaluation is not None:  # scikit-learn is imported only here
+        from syntf.evaluation.experiment.folder import read_evaluation
+        from syntf.evaluation.experiment.results import Parameters
+
+        scores = read_evaluation(evaluation, Parameters.of(guarantee))
+    out.write_bytes(render_report_again(guarantee, *table, sparsity, scores).encode())
+    if not quiet:
+        console.out.print(f"Report written to {escape(str(out))}", soft_wrap=True)

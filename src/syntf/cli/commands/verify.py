@@ -1,10 +1,18 @@
-"""`syntf verify`: its options."""
+"""`syntf verify`: check a release that was received."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from syntf.cli.options import FILE, as_json, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from syntf.core.progress import Stages
+    from syntf.vectors.word_vectors import WordVectors
+    from syntf.verification.result import VerificationResult
 
 
 @click.command("verify", short_help="Check a release that you received.")
@@ -13,21 +21,118 @@ from syntf.cli.options import FILE, as_json, no_progress
     "--vectors",
     type=FILE,
     metavar="FILE",
-    help="The word vectors of a release that was not made with the embedded ones.",
+    help="Word vectors of the release. Needed if it was not made with the embedded ones.",
 )
 @as_json
 @no_progress
 def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> int:
-    """Check a release that you received: its files, its table, its loss.
+    """Check a release that you received: its files, its table and its loss.
 
-    Derives the table again from public word vectors and the release itself, measures its loss
-    and compares everything with guarantee.json. Takes seconds for the default, and as long as
-    measuring took the sender for --preset paper. The exit code is 0 only if all checks pass.
+    Derives the table of probabilities again from public word vectors and the release itself,
+    measures its loss, and compares everything with guarantee.json. This takes seconds for the
+    default preset. With --preset paper it takes as long as the sender's measurement. The exit
+    code is 0 only if all checks pass.
 
     \b
     Example:
       syntf verify release
     """
-    from syntf.cli import verify
+    from syntf.cli import console
+    from syntf.verification.verify import verify
 
-    return verify.run(folder, vectors, as_json=as_json, quiet=quiet)
+    check_paths(folder, vectors)
+    with console.progress(quiet) as stages:
+        result = verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
+    if as_json:
+        console.emit(summary(result))
+    else:
+        show(result)
+    return 0 if result.verified else 1
+
+
+def check_paths(folder: Path, vectors: Path | None) -> None:
+    """Refuse a folder without a guarantee, and a missing file of vectors."""
+    from syntf.core.choices import SPACY
+    from syntf.core.errors import SyntfError
+
+    if not (folder / "guarantee.json").exists():
+        raise SyntfError(f"there is no guarantee.json in {folder}: give the folder of a release")
+    if vectors and not str(vectors).startswith(SPACY) and not vectors.is_file():
+        raise SyntfError(f"there is no file of word vectors at {vectors}")
+
+
+def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], WordVectors] | None":
+    """Return a function that reads word vectors without a cache; None for the embedded ones."""
+    from syntf.core.choices import SPACY
+    from syntf.vectors import adapters
+    from syntf.vectors.word_vectors import WordVectors
+
+    if vectors is None:
+        return None
+    if str(vectors).startswith(SPACY):
+        return lambda: adapters.from_model(str(vectors).removeprefix(SPACY))
+    return lambda: WordVectors.read(vectors, stages)
+
+
+def show(result: "VerificationResult") -> None:
+    """Print a line per check, what cannot be verified, and the verdict."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from syntf.cli import console
+    from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
+
+    styles = {OK: "green", FAILED: "bold red", NOT_CHECKED: "yellow", UNVERIFIABLE: "yellow"}
+    checks, statements = (Table(box=None, show_header=False, padding=(0, 2, 0, 0)) for _ in "ab")
+    for check in result.checks:
+        name, detail = escape(check.name), escape(check.detail)
+        if check.name in CHECKS:
+            checks.add_row(f"[{styles[check.status]}]{check.status}[/]", name, detail)
+        else:
+            statements.add_row(f"  {name}", detail)
+    console.show(checks)
+    if statements.row_count:
+        console.out.print("The sender says, and nobody can verify:")
+        console.show(statements)
+    if result.checksum is not None:
+        console.out.print(f"checksum {result.checksum}", soft_wrap=True)
+    console.out.print(verdict(result), soft_wrap=True)
+
+
+def verdict(result: "VerificationResult") -> str:
+    """Return the last line: what was verified, and what it does not show."""
+    from syntf.core.exact import shown
+    from syntf.verification.result import FAILED, NOT_CHECKED
+
+    failed, not_checked = result.with_status(FAILED), result.with_status(NOT_CHECKED)
+    if failed:
+        return (
+            f"[bold red]NOT VERIFIED[/]: {len(failed)} of the checks failed, {len(not_checked)} "
+            "were not made."
+        )
+    if not result.verified or result.guarantee is None:
+        return f"[bold yellow]NOT CHECKED[/]: {len(not_checked)} checks were not made."
+    guarantee = result.guarantee
+    word, document = shown(guarantee.loss_per_word.tight, 4), shown(guarantee.loss_per_document, 2)
+    table = f"this table loses at most {word} per word and {document} per document"
+    proof = "That these counts were drawn from it cannot be proved."
+    if not guarantee.private:
+        return f"[bold yellow]Verified as marked: NOT PRIVATE[/] ({table}). {proof}"
+    return f"[bold green]Verified[/]: {table}. {proof}"
+
+
+def summary(result: "VerificationResult") -> dict[str, Any]:
+    """Return the result for programs; losses only if they are verified."""
+    from dataclasses import asdict
+
+    guarantee = result.guarantee if result.verified else None
+    return {
+        "verified": result.verified,
+        "verdict": result.verdict,
+        "private": guarantee and guarantee.private,
+        "loss_per_word": guarantee and asdict(guarantee.loss_per_word),
+        "loss_per_document": guarantee and guarantee.loss_per_document,
+        "documents": result.documents if guarantee else None,
+        "checksum": result.checksum,
+        "checks": [asdict(check) for check in result.checks],
+    }

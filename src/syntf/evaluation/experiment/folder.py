@@ -28,7 +28,7 @@ from syntf.evaluation.experiment.results import (
 from syntf.evaluation.experiment.run_log import RunLog, resumable
 from syntf.evaluation.figures import save_figures
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.report.contents import Compared, Evaluated, Link, Scenario
+from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
 
 RUNS = "runs.jsonl"
 RESULTS = "results.csv"
@@ -118,7 +118,7 @@ def linkage_row(attack: LinkageAttack) -> dict[str, Any]:
     return dict(zip(LINKAGE_COLUMNS, values, strict=True))
 
 
-def read_evaluation(folder: Path, parameters: Parameters) -> Evaluated:
+def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
     """Read the results for these parameters, as a report shows them.
 
     Attackers choose their model: before and after, the better one is shown.
@@ -143,12 +143,12 @@ def read_evaluation(folder: Path, parameters: Parameters) -> Evaluated:
         )
         for model in results.models
     ]
-    return Evaluated(
+    return EvaluationScores(
         runs=max(result.runs for result in results.by_parameters[parameters]),
         loss_per_word=loss,
         analyst=[row for row in analysts if row.after is not None],
         scenarios=[
-            Scenario(
+            ScenarioScores(
                 display_name(name),
                 authors.get(name, 0),
                 _compare_attackers(results, parameters, name),
@@ -160,7 +160,9 @@ def read_evaluation(folder: Path, parameters: Parameters) -> Evaluated:
     )
 
 
-def _compare_attackers(results: Results, parameters: Parameters, scenario: str) -> list[Compared]:
+def _compare_attackers(
+    results: Results, parameters: Parameters, scenario: str
+) -> list[ScoreChange]:
     """Compare the attackers who see texts, the best on the release first."""
     rows = []
     for attacker in results.attackers:
@@ -177,17 +179,17 @@ def _compare_attackers(results: Results, parameters: Parameters, scenario: str) 
     return sorted(measured, key=lambda row: -(row.after or 0))
 
 
-def _compare(name: str, before: list[Result | None], after: list[Result | None]) -> Compared:
+def _compare(name: str, before: list[Result | None], after: list[Result | None]) -> ScoreChange:
     best = best_result(after)
     spread = None if best is None else best.f1_std
-    return Compared(display_name(name), _f1(best_result(before)), _f1(best), spread)
+    return ScoreChange(display_name(name), _f1(best_result(before)), _f1(best), spread)
 
 
 def _f1(result: Result | None) -> float | None:
     return None if result is None else result.f1
 
 
-def _read_linkage(path: Path) -> list[Link]:
+def _read_linkage(path: Path) -> list[LinkScore]:
     """Read the linkage attacks; evaluations by early versions have none."""
     if not path.is_file():
         return []
@@ -196,7 +198,7 @@ def _read_linkage(path: Path) -> list[Link]:
         if tuple(rows.fieldnames or ()) != LINKAGE_COLUMNS:
             raise SyntfError(f"{path.name} does not have the columns of {LINKAGE}")
         return [
-            Link(
+            LinkScore(
                 LINKAGE_NAMES[row["task"], row["method"]]
                 + ", same topic" * (row["pairs"] != "any"),
                 float(row["auc"]),

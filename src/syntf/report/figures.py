@@ -1,0 +1,144 @@
+"""The figures of a report: plain data, derived from the guarantee, the table and the counts.
+
+A report shows these figures in sentences and pictures, and holds them once more as JSON, where
+``syntf verify`` finds them whatever the sentences are. Their names and forms belong to the format
+of a release (:data:`syntf.privacy.guarantee.FORMAT`): adding a figure is safe, changing one needs
+a new format.
+"""
+
+from dataclasses import asdict, dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.core.exact import EXACT, shown, shown_ratio
+from syntf.privacy import bounds
+from syntf.privacy.guarantee import Guarantee
+from syntf.report.table_summary import AUTHOR_DOCUMENTS, DELTA, TableSummary
+
+PAPER = {"loss_per_word": 25.4, "words_per_document": 150, "loss_per_document": 3810.0}
+"""The best setting of the paper."""
+
+SUSPICION = 10**6
+"""Odds against, before one word is seen."""
+
+HISTOGRAM_COLUMNS = 40
+"""Columns of the histogram at most: as many as fit on a phone."""
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """How many documents have how many distinct words: ``distinct[d]`` documents have d."""
+
+    distinct: NDArray[np.int64]
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return int(self.distinct.sum())
+
+    @classmethod
+    def count(cls, sizes: NDArray[np.integer], longest: int) -> "Sparsity":
+        """Count documents by their numbers of distinct words, each at most `longest`."""
+        return cls(np.bincount(sizes, minlength=longest + 1).astype(np.int64))
+
+    def __add__(self, other: "Sparsity") -> "Sparsity":
+        """Return the sparsity of two shards together."""
+        return Sparsity(self.distinct + other.distinct)
+
+
+def figures(
+    guarantee: Guarantee, table: TableSummary, sparsity: Sparsity | None = None
+) -> dict[str, Any]:
+    """Return the figures of a report as JSON types; `sparsity` is None if nothing is released."""
+    losses, length = guarantee.loss_per_word, guarantee.length
+    ratio = Fraction(guarantee.loss_ratio)
+    author = bounds.author_loss(losses.tight, length, AUTHOR_DOCUMENTS)
+    return {
+        "documents": None if sparsity is None else sparsity.documents,
+        "words_per_document": length,
+        "author_documents": AUTHOR_DOCUMENTS,
+        "loss": {
+            "word": shown(losses.tight, 4),
+            "document": shown(guarantee.loss_per_document, 2),
+            "author": shown(author, 2),
+            "word_standard": shown(losses.standard, 4),
+            "word_improved": shown(losses.improved, 4),
+        },
+        "odds": {
+            "word": odds(ratio, 1),
+            "document": odds(ratio, length),
+            "author": odds(ratio, AUTHOR_DOCUMENTS * length),
+        },
+        "suspicion_after_one_word": _suspicion(ratio),
+        "epsilon_at_delta": {
+            "delta": DELTA,
+            "document": shown(table.epsilons[0], 2),
+            "author": shown(table.epsilons[1], 2),
+        },
+        "share_of_paper": {
+            "word": losses.tight / PAPER["loss_per_word"],
+            "document": guarantee.loss_per_document / PAPER["loss_per_document"],
+        },
+        "words": {
+            "near": table.near,
+            "sampled": table.sampled,
+            "mean": asdict(table.chances),
+            "examples": [
+                {
+                    "word": one.word,
+                    **asdict(one.chances),
+                    "becomes": [[word, chance] for word, chance in one.becomes],
+                }
+                for one in table.examples
+            ],
+        },
+        "distinct_words": _distinct_words(guarantee, sparsity),
+        "table_digest": guarantee.digest,
+    }
+
+
+def odds(ratio: Fraction, words: int) -> dict[str, Any]:
+    """Return the factor of several words: four digits, or how many digits it has if it is large.
+
+    >>> odds(Fraction(3), 2), odds(Fraction(3000), 100)
+    ({'factor': '9', 'digits': None}, {'factor': None, 'digits': 348})
+    """
+    log = EXACT.subtract(
+        EXACT.log10(Decimal(ratio.numerator)), EXACT.log10(Decimal(ratio.denominator))
+    )
+    digits = EXACT.multiply(log, Decimal(words))
+    if digits < 12:
+        return {"factor": shown_ratio(ratio**words), "digits": None}
+    return {"factor": None, "digits": int(digits.to_integral_value(ROUND_FLOOR)) + 1}
+
+
+def _suspicion(ratio: Fraction) -> str:
+    """Return the odds after one word of an event that was one in a million before."""
+    if ratio >= SUSPICION:
+        return f"{shown_ratio(ratio / SUSPICION)} to 1"
+    rounding = Context(prec=4, rounding=ROUND_FLOOR)
+    left = rounding.divide(Decimal(SUSPICION * ratio.denominator), Decimal(ratio.numerator))
+    return f"1 to {left:,f}"
+
+
+def _distinct_words(guarantee: Guarantee, sparsity: Sparsity | None) -> dict[str, Any] | None:
+    """Return the histogram of distinct words per document; None without documents."""
+    if sparsity is None or not sparsity.documents:
+        return None
+    by_size = sparsity.distinct.tolist()
+    sizes = [size for size, count in enumerate(by_size) if count]
+    least, most = sizes[0], sizes[-1]
+    entries = sum(size * by_size[size] for size in sizes)
+    width = -(-(most - least + 1) // HISTOGRAM_COLUMNS)
+    return {
+        "least": least,
+        "mean": entries / sparsity.documents,
+        "most": most,
+        "filled": entries / (sparsity.documents * guarantee.vocabulary_size),
+        "column_width": width,
+        "columns": [sum(by_size[at : at + width]) for at in range(least, most + 1, width)],
+    }

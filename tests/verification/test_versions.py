@@ -1,0 +1,205 @@
+"""Releases of every version stay verifiable, and rewording a sentence leaves releases valid."""
+
+import json
+import shutil
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from syntf import __version__
+from syntf.cli.commands import verify as command
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import CAVEATS, CHECKSUM, FORMAT, canonical_json, checksum
+from syntf.releases import draft
+from syntf.report import page
+from syntf.report.table_summary import summarize_table
+from syntf.verification.guarantee_file import FORMATS, read_guarantee
+from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
+from syntf.verification.verify import verify
+
+RELEASES = Path(__file__).with_name("releases")
+EARLIER = sorted(path for path in RELEASES.glob("*/*"))
+TEXTS = ["The cat and the dog run.", "", "A piano on a boat, a song.", "bread and cheese"]
+
+
+def details(result):
+    return {check.name: check.detail for check in result.checks}
+
+
+def reseal(folder, **fields):
+    """Change fields of guarantee.json, and the digests of all files; recompute the checksum."""
+    path = folder / "guarantee.json"
+    record = json.loads(path.read_bytes())
+    del record[CHECKSUM]
+    record.update(fields)
+    record["files"] = {
+        name: f"sha256:{sha256((folder / name).read_bytes()).hexdigest()}"
+        for name in record["files"]
+    }
+    path.write_text(canonical_json({**record, CHECKSUM: checksum(record)}))
+
+
+@pytest.fixture
+def release(toy_vectors, toy_words, tmp_path):
+    settings = Settings(
+        vectors=toy_vectors, vocabulary=toy_words, length=20, neighbours=2, loss=4.0
+    )
+    anonymizer = Anonymizer.build(settings, TEXTS)
+    draft.write(
+        tmp_path / "release", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
+        pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=20),
+    )  # fmt: skip
+    return tmp_path / "release"
+
+
+@pytest.fixture
+def reword(monkeypatch):
+    """Change sentences of the templates, as a later version may."""
+    clean = page._source
+
+    def reworded(name):
+        return clean(name).replace("What it means", "The meaning of it").replace("Files", "Parts")
+
+    def change():
+        monkeypatch.setattr(page, "_source", reworded)
+        page.template_digest.cache_clear()
+        page._environment.cache_clear()
+
+    yield change
+    monkeypatch.undo()
+    page.template_digest.cache_clear()
+    page._environment.cache_clear()
+
+
+def test_there_is_a_release_of_every_earlier_version():
+    assert {path.name for path in RELEASES.iterdir()} == set(FORMATS) - {__version__}
+
+
+@pytest.mark.parametrize("folder", EARLIER, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_releases_of_earlier_versions_are_verified(folder):
+    result = verify(folder)
+    assert result.with_status(FAILED) == result.with_status(NOT_CHECKED) == []
+    assert result.verified
+    assert result.guarantee.version == folder.parent.name
+    assert details(result)["README.txt"].endswith("the wording is not compared")
+    assert "wording" in [check.name for check in result.with_status(UNVERIFIABLE)]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "where"),
+    [
+        ("README.txt", b"word       8.0000", b"word       0.8000", "README.txt"),
+        ("README.txt", b"   96.00  (12", b"    9.60  (12", "README.txt"),
+        ("README.txt", b"the 6 documents", b"the 7 documents", "README.txt"),
+        ("README.txt", b"Table digest  sha256:b", b"Table digest  sha256:a", "README.txt"),
+        ("report.html", b">96.00</span>", b">9.60</span>", "report.html"),
+        ("report.html", b"released word</th><td>8.", b"released word</th><td>0.", "report.html"),
+        ("report.html", b"<main>", b"<main><script>alert(1)</script>", "report.html"),
+        ("report.html", b"<main>", b'<main><p onclick="alert(1)">x</p>', "report.html"),
+        ("report.html", b"<main>", b'<main><a href="http://example.org">x</a>', "report.html"),
+        ("report.html", b"<main>", b"<main><!-- hidden -->", "report.html"),
+        ("report.html", b"default-src 'none'", b"default-src 'self'", "report.html"),
+        ("report.html", b'<meta charset="utf-8">',
+         b'<meta http-equiv="refresh" content="0;url=http://example.org">', "report.html"),
+    ],
+)  # fmt: skip
+def test_forged_figures_of_0_1_0_are_found(tmp_path, name, old, new, where):
+    folder = shutil.copytree(RELEASES / "0.1.0" / "npz", tmp_path / "release")
+    raw = (folder / name).read_bytes()
+    assert raw.count(old) == 1
+    (folder / name).write_bytes(raw.replace(old, new))
+    reseal(folder)
+    assert [check.name for check in verify(folder).with_status(FAILED)] == [where]
+
+
+def test_a_release_stays_valid_when_sentences_are_reworded(release, toy_vectors, reword):
+    before = verify(release, vectors=lambda: toy_vectors)
+    assert details(before)["README.txt"] == "the same bytes when rendered again"
+    assert before.verified
+    reword()
+    after = verify(release, vectors=lambda: toy_vectors)
+    assert after.verified
+    for name in ("README.txt", "report.html"):
+        assert details(after)[name] == "the figures are right; the wording is not compared"
+    assert "wording" in [check.name for check in after.with_status(UNVERIFIABLE)]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("README.txt", b"document        80.00", b"document        8.00"),
+        ("README.txt", b"documents                4", b"documents                5"),
+        ("report.html", b'"document": "80.00"', b'"document": "8.00"'),
+        ("report.html", b'"author_documents": 50', b'"surprise": 50'),
+        ("report.html", b'<pre id="figures">', b'<pre id="other">'),
+        ("report.html", b"<main>", b"<main><script>alert(1)</script>"),
+    ],
+)
+def test_figures_are_compared_when_the_wording_is_not(release, toy_vectors, reword, name, old, new):
+    raw = (release / name).read_bytes()
+    assert old in raw
+    (release / name).write_bytes(raw.replace(old, new))
+    reseal(release)
+    reword()
+    assert [
+        one.name for one in verify(release, vectors=lambda: toy_vectors).with_status(FAILED)
+    ] == [name]
+
+
+def test_the_template_digest_covers_all_wording(reword, monkeypatch):
+    found = {page.template_digest()}
+    reword()
+    found.add(page.template_digest())
+    page.template_digest.cache_clear()
+    monkeypatch.setitem(CAVEATS, "seeded", "NOT PRIVATE: a seed was used.")
+    found.add(page.template_digest())
+    assert len(found) == 3
+    folder = Path(page.__file__).parent / "templates"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*page.TEMPLATES, page.COMPILED_FILE]
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"version": "9.9.9"}, "written by syntf 9.9.9"),
+        ({"version": "0.2.1"}, "written by syntf 0.2.1"),
+        ({"version": "9.9.9", "format": 3}, "written by syntf 9.9.9"),
+        ({"version": "a\x1b[2J"}, "written by syntf a?[2J"),
+    ],
+)
+def test_a_release_of_an_unknown_version_is_not_checked(
+    release, toy_vectors, fields, message, capsys
+):
+    reseal(release, **fields)
+    result = verify(release, vectors=lambda: toy_vectors)
+    assert not result.verified
+    assert result.verdict == "not checked"
+    assert {check.status for check in result.checks} == {NOT_CHECKED}
+    assert [check.name for check in result.checks] == list(CHECKS)
+    assert message in details(result)["guarantee.json"]
+    assert f"syntf {__version__} does not know" in details(result)["guarantee.json"]
+    assert command.command.callback(release, None, False, True) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("NOT CHECKED")
+
+
+def test_a_format_that_its_version_does_not_write_is_refused(release, toy_vectors):
+    for version, format in ((__version__, FORMAT + 1), ("0.1.0", FORMAT)):
+        reseal(release, version=version, format=format)
+        result = verify(release, vectors=lambda: toy_vectors)
+        assert result.verdict == "failed"
+        assert f"does not write format {format}" in details(result)["guarantee.json"]
+
+
+def test_a_new_release_has_the_current_format(release):
+    guarantee = read_guarantee((release / "guarantee.json").read_bytes()).guarantee
+    assert (guarantee.format, guarantee.version) == (FORMAT, __version__)
+    assert guarantee.template == page.template_digest()
+    assert replace(guarantee, template="").caveats == guarantee.caveats
+    assert verify(release).checks[0].status == OK
