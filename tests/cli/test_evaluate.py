@@ -3,12 +3,14 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from importlib.resources import files
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -19,8 +21,10 @@ from syntf.pipeline.settings import PRESETS
 pytest.importorskip("scrubadub", reason="needs scrubadub: pip install 'syntf[evaluate]'")
 
 FAST = ["--runs", "2", "--length", "40", "--tagger", "pattern"]
-SMALL = [*FAST, "--fit-vocabulary", "--min-df", "1"]
-EVALUATE = ["evaluate", "example.csv", "--label", "topic", "--author", "author"]
+SMALL = [*FAST, "--fit-vocabulary", "--min-df", "1", "--vectors", "toy.npz"]
+EVALUATE = [
+    *("evaluate", "example.csv", "--label", "topic", "--author", "author", "--min-test", "3"),
+]
 COLUMNS = (
     "method task scenario model attacker epsilon length spelling morphology synsets loss_per_word "
     "runs f1 f1_std precision recall"
@@ -36,13 +40,23 @@ def syntf(*arguments, cwd, check=True, **more):
     return done
 
 
+@pytest.fixture(scope="module")
+def toy_file(tmp_path_factory, toy_words, toy_vectors):
+    """40 word vectors in a file: quicker to read than the embedded ones."""
+    path = tmp_path_factory.mktemp("vectors") / "toy.npz"
+    matrix = toy_vectors.matrix.astype(np.float32)
+    np.savez(path, words=np.array(toy_words), vectors=matrix)
+    return path
+
+
 @pytest.fixture
-def here(tmp_path, monkeypatch, capsys):
+def here(tmp_path, monkeypatch, capsys, toy_file):
     """Runs a command in this process and an empty folder: code, output and errors.
 
     No figures are drawn; another test checks them.
     """
     monkeypatch.chdir(tmp_path)
+    shutil.copy(toy_file, tmp_path)
     monkeypatch.setattr(folder, "save_figures", lambda out, figures: None)
     monkeypatch.setattr(folder, "draw_figures", lambda results, parameters: {})
 
@@ -58,10 +72,10 @@ def here(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """A folder with every other text of the example corpus."""
+    """A folder with a quarter of the example corpus."""
     folder = tmp_path_factory.mktemp("evaluate")
     table = pl.read_csv(files("syntf").joinpath("data", "example.csv"))
-    table.gather_every(2).write_csv(folder / "example.csv")
+    table.gather_every(4).write_csv(folder / "example.csv")
     return folder
 
 
@@ -184,10 +198,11 @@ def test_no_text_and_no_author_is_written(evaluated):
         assert len(word) < 9 or f'"{word}"' not in written
 
 
-def test_finished_runs_are_not_repeated(evaluated):
+def test_finished_runs_are_not_repeated(evaluated, here, monkeypatch):
     out, _ = evaluated
     before = (out / "runs.jsonl").read_text()
-    syntf(*EVALUATE, "--scrub", *FAST, "--out", "proof", "--quiet", cwd=out.parent)
+    monkeypatch.chdir(out.parent)
+    assert here(*EVALUATE, "--scrub", *FAST, "--out", "proof", "--quiet") == (0, "", "")
     assert (out / "runs.jsonl").read_text() == before
 
 
@@ -293,12 +308,14 @@ def test_folder_with_other_files_is_refused(here, tmp_path):
     code, _, error = here("evaluate", "t.csv", "--label", "topic", "--out", ".")
     assert code == 2
     assert "holds other files" in error
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "toy.npz"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_interrupted_evaluation_continues(tmp_path):
+def test_interrupted_evaluation_continues(tmp_path, toy_file):
     small(tmp_path / "t.csv")
+    shutil.copy(toy_file, tmp_path)
     command = [sys.executable, "-m", "syntf", "evaluate", "t.csv", "--label", "topic", "--author",
                "author", *SMALL, "--runs", "200", "--out", "o"]  # fmt: skip
     log = tmp_path / "o" / "runs.jsonl"

@@ -70,6 +70,7 @@ FAST = ["--runs", "1", "--tagger", "pattern", "--out", "tuned"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # textblob's files
+@pytest.mark.slow
 def test_printed_command_runs_and_has_the_printed_loss(here, tmp_path):
     pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
     code, out, error = here(

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from syntf.cli import console
 from syntf.evaluation.attack.linkage import LinkageAttack
+from syntf.evaluation.experiment.folder import LINKAGE_NAMES
 from syntf.evaluation.experiment.names import MODELS
 from syntf.evaluation.experiment.results import (
     Parameters,
@@ -29,13 +30,6 @@ METHODS = {
     "scrubadub": "scrubbed",
     "scrubadub-names": "no names",
     "syntf": "SynTF",
-}
-LINKAGE_NAMES = {
-    ("document", "syntf"): "a text and its release",
-    ("membership", "syntf"): "a text, released or not",
-    ("author", "vectorised"): "an author's two texts",
-    ("author", "syntf"): "  a text and a release",
-    ("author-releases", "syntf"): "  two releases",
 }
 
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel
 
 from syntf.core.progress import Advance, Stages, silent
 from syntf.evaluation.analysts import ANALYSTS
 from syntf.evaluation.experiment.corpus import LabelledCorpus
-from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
-from syntf.evaluation.experiment.experiment import passes, process_pool
+from syntf.evaluation.experiment.evaluator import Evaluator
+from syntf.evaluation.experiment.experiment import process_pool, score_releases
 from syntf.evaluation.experiment.run_log import SCORES, RunLog, experiment_key
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy import bounds
 from syntf.research.curves import Change, Curve, anonymizer_factory
-from syntf.text.documents import Documents, repeat
 
 POINT_FIELDS = ("mechanism", "vocabulary", "varied", "asked")
 """The values that distinguish the points in a log."""
@@ -27,36 +26,10 @@ POINT_FIELDS = ("mechanism", "vocabulary", "varied", "asked")
 class Point:
     """The mean of the runs at one point of a curve: a row of ``frontier.csv``.
 
-    Parameters
-    ----------
-    mechanism : {'default', 'accurate', 'paper', 'santext', 'k-rr', 'custext'}
-    vocabulary : {'public', 'fitted'}
-        Where the outputs come from.
-    varied : {'loss', 'epsilon', 'length'}
-        The setting that changes along the curve.
-    outputs : int
-        Number of output words, M.
-    k : int, optional
-        Neighbours, or substitutes of a word.
-    length : int
-        Words drawn for a document, n.
-    epsilon : float
-        The parameter of the mechanism; for CusText the loss that it states.
-    loss_per_word, loss_per_document : float
-        Tight, over all pairs of documents; infinite for CusText.
-    model : {'nb', 'svm', 'nb-discounted'}
-    runs : int
-    f1 : float
-        Average over the classes, weighted by their size.
-    f1_std : float, optional
-        Sample standard deviation over the runs; None for a single run.
-
-    Examples
-    --------
-    >>> from syntf.research.frontier import Point
-    >>> what = dict(mechanism="default", vocabulary="public", varied="loss", outputs=2000, k=1)
-    >>> losses = dict(epsilon=16.0, loss_per_word=8.0, loss_per_document=400.0)
-    >>> Point(**what, **losses, length=50, model="nb", runs=1, f1=0.5).f1_std
+    `varied` is the setting that changes along the curve. `outputs` is the number of output words M,
+    `k` the number of neighbours or substitutes, and `length` the words drawn for a document. Losses
+    are tight over all pairs of documents; those of CusText are infinite, and its `epsilon` is the
+    loss that it states. `f1_std` is the sample standard deviation, None for a single run.
     """
 
     mechanism: str
@@ -120,30 +93,12 @@ class Frontier:
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
             about = _describe(curve, change, anonymizer)
-            for part in passes(runs, len(documents) * anonymizer.settings.length):
-                self._run_releases(log, pool, evaluator, about, part, anonymizer, documents)
+            for run, scores in score_releases(
+                anonymizer, documents, runs, evaluator, (), pool, self.stages
+            ):
+                log.add({**about, "run": run}, scores)
+                self._advance(1)
             yield
-
-    def _run_releases(
-        self,
-        log: RunLog,
-        pool: Parallel,
-        evaluator: Evaluator,
-        about: Mapping[str, Any],
-        runs: Sequence[int],
-        anonymizer: Anonymizer,
-        documents: Documents,
-    ) -> None:
-        """Draw several releases together and score each of them, on all cores."""
-        size, outputs = len(documents), anonymizer.vocabulary.outputs
-        counts = anonymizer.draw(repeat(documents, len(runs)), stages=self.stages)
-        jobs = (
-            delayed(_score)(run, evaluator, counts[i * size : (i + 1) * size], outputs)
-            for i, run in enumerate(runs)
-        )
-        for run, scores in pool(jobs):
-            log.add({**about, "run": run}, scores)
-            self._advance(1)
 
     def _missing_runs(self, log: RunLog, curve: Curve, change: Change) -> list[int]:
         finished = log.finished(_identify(curve, change))
@@ -186,12 +141,6 @@ def _describe(curve: Curve, change: Change, anonymizer: Anonymizer) -> dict[str,
         "epsilon": anonymizer.mechanism.epsilon,
         "loss_per_word": anonymizer.mechanism.loss,
     }
-
-
-def _score(
-    run: int, evaluator: Evaluator, counts: Any, outputs: Sequence[str]
-) -> tuple[int, list[TaskScore]]:
-    return run, evaluator.score_counts(counts, outputs)
 
 
 def _mean(runs: Sequence[Mapping[str, Any]]) -> Point:

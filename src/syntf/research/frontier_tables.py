@@ -39,27 +39,9 @@ CURVE_NAMES = {
 class StrongestAttack:
     """The strongest attack in a scenario: a row of ``attacks.csv``.
 
-    Parameters
-    ----------
-    data : {'original', 'paper', 'accurate', 'default'}
-        What was attacked: the texts, or a release with these settings.
-    scenario, attacker, model : str
-    runs : int
-    f1 : float
-    f1_std : float, optional
-    writeprints : float, optional
-        F1 of the paper's attacker with the better of its two models.
-    floor : float, optional
-        The topic floor: F1 of an attacker who knows the true topic of each text and no text.
-    excess : float, optional
-        What the strongest attack gains over the topic floor.
-
-    Examples
-    --------
-    >>> from syntf.research.frontier_tables import StrongestAttack
-    >>> who = dict(data="default", scenario="top5-any", attacker="words", model="svm", runs=1)
-    >>> StrongestAttack(**who, f1=0.75, floor=0.5).excess
-    0.25
+    `data` is what was attacked: the original texts, or a release with the settings of this name.
+    `writeprints` is the F1 of the paper's attacker with the better of its models, `floor` the topic
+    floor, and `excess` what the strongest attack gains over the floor.
     """
 
     data: str

@@ -519,7 +519,7 @@ def test_values_that_are_not_texts_are_refused(value):
 
 def test_empty_input_is_refused():
     for act in (style().fit, style().fit(["a"]).transform):
-        with pytest.raises(SyntfError, match="no texts"):
+        with pytest.raises(SyntfError, match="at least one text"):
             act(iter([]))
 
 

@@ -308,6 +308,7 @@ def kind_of(array):
     return type(array).__name__
 
 
+@pytest.mark.slow
 def test_growing_processes_are_replaced_even_if_warnings_are_errors():
     """joblib ends a process that has grown by 300 MB, and warns in the thread that minds them."""
     pytest.importorskip("psutil", reason="joblib measures memory with psutil: pip install psutil")

@@ -33,9 +33,6 @@ READING_PARAMETERS = ("morphology", "synsets")
 Run = dict[str, Any]
 """What identifies a run in the log: method, parameters, number and tagger."""
 
-Job = tuple[Run, Callable[..., list[TaskScore]], tuple[Any, ...]]
-"""A run, the function that scores it, and the arguments of the function."""
-
 
 @dataclass
 class Experiment:
@@ -100,15 +97,15 @@ class Experiment:
 
     def _run_texts(self, log: RunLog, pool: Parallel, method: str) -> None:
         run = self._identify(method)
-        if log.finished(run):
-            self._advance(1)
-            return
-        texts, attackers = self.corpus.texts, self.attackers
-        if method in SCRUBBING_METHODS:
-            texts = self._scrub(pool, names=SCRUBBING_METHODS[method])
-        else:  # static attackers train on these very texts
-            attackers = [name for name in attackers if not name.endswith(STATIC)]
-        self._score(log, pool, [(run, self.evaluator.score_texts, (texts, attackers))])
+        if not log.finished(run):
+            texts, attackers = self.corpus.texts, self.attackers
+            if method in SCRUBBING_METHODS:
+                texts = self._scrub(pool, names=SCRUBBING_METHODS[method])
+            else:  # static attackers train on these very texts
+                attackers = [name for name in attackers if not name.endswith(STATIC)]
+            (scores,) = pool([delayed(self.evaluator.score_texts)(texts, attackers)])
+            log.add(run, scores)
+        self._advance(1)
 
     def _scrub(self, pool: Parallel, *, names: bool) -> list[str]:
         texts, size = self.corpus.texts, 256
@@ -145,37 +142,21 @@ class Experiment:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
                 terms = anonymizer.vocabulary.inputs
                 if not vectorised_done:
-                    arguments = (term_frequencies(documents, len(terms)), terms, self.attackers)
-                    self._score(log, pool, [(vectorised, self.evaluator.score_counts, arguments)])
-            for runs in passes(missing[parameters], len(documents) * settings.length):
-                self._run_releases(log, pool, parameters, runs, anonymizer, documents)
+                    counts = term_frequencies(documents, len(terms))
+                    job = delayed(self.evaluator.score_counts)(counts, terms, self.attackers)
+                    (scores,) = pool([job])
+                    log.add(vectorised, scores)
+                    self._advance(1)
+            informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
+            evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
+            attackers = (*self.attackers, *self.extra_attackers.get(parameters, ()))
+            known = {**parameters._asdict(), "loss_per_word": anonymizer.mechanism.loss}
+            for run, scores in score_releases(
+                anonymizer, documents, missing[parameters], evaluator, attackers, pool, self.stages
+            ):
+                log.add(self._identify("syntf", **known, run=run), scores)
+                self._advance(1)
             yield
-
-    def _run_releases(
-        self,
-        log: RunLog,
-        pool: Parallel,
-        parameters: Parameters,
-        runs: Sequence[int],
-        anonymizer: Anonymizer,
-        documents: Documents,
-    ) -> None:
-        """Draw several releases together and score each of them."""
-        counts = anonymizer.draw(repeat(documents, len(runs)), stages=self.stages)
-        size, outputs = len(documents), anonymizer.vocabulary.outputs
-        attackers = (*self.attackers, *self.extra_attackers.get(parameters, ()))
-        informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
-        evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
-        known = {**parameters._asdict(), "loss_per_word": anonymizer.mechanism.loss}
-        jobs = [
-            (
-                self._identify("syntf", **known, run=run),
-                evaluator.score_counts,
-                (counts[i * size : (i + 1) * size], outputs, attackers, run),
-            )
-            for i, run in enumerate(runs)
-        ]
-        self._score(log, pool, jobs)
 
     def _missing_runs(self, log: RunLog, parameters: Parameters) -> list[int]:
         finished = log.finished({"method": "syntf", **parameters._asdict()})
@@ -191,20 +172,32 @@ class Experiment:
             **known,
         }
 
-    def _score(self, log: RunLog, pool: Parallel, jobs: Sequence[Job]) -> None:
-        """Do the jobs on all cores and log each as soon as it ends."""
-        for number, scores in pool(
-            delayed(_numbered)(i, score, *arguments) for i, (_, score, arguments) in enumerate(jobs)
-        ):
-            log.add(jobs[number][0], scores)
-            self._advance(1)
 
+def score_releases(
+    anonymizer: Anonymizer,
+    documents: Documents,
+    runs: Sequence[int],
+    evaluator: Evaluator,
+    attackers: Sequence[str],
+    pool: Parallel,
+    stages: Stages = silent,
+) -> Iterator[tuple[int, list[TaskScore]]]:
+    """Draw a release for each run and score it; yields runs in the order in which they end.
 
-def passes(runs: Sequence[int], draws_per_run: int) -> Iterator[Sequence[int]]:
-    """Divide runs into passes of at most `MAX_DRAWS_PER_PASS` draws, or of one run."""
-    size = max(1, MAX_DRAWS_PER_PASS // draws_per_run)
-    for start in range(0, len(runs), size):
-        yield runs[start : start + size]
+    Several releases are drawn in one pass over the mechanism's table and scored on all cores.
+    """
+    size, outputs = len(documents), anonymizer.vocabulary.outputs
+    together = max(1, MAX_DRAWS_PER_PASS // (size * anonymizer.settings.length))
+    for start in range(0, len(runs), together):
+        part = runs[start : start + together]
+        counts = anonymizer.draw(repeat(documents, len(part)), stages=stages)
+        yield from pool(
+            delayed(_numbered)(
+                run, evaluator.score_counts, counts[i * size : (i + 1) * size], outputs, attackers,
+                run,
+            )
+            for i, run in enumerate(part)
+        )  # fmt: skip
 
 
 def process_pool() -> Parallel:

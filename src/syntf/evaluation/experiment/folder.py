@@ -35,16 +35,7 @@ RESULTS = "results.csv"
 SCENARIOS = "scenarios.csv"
 LINKAGE = "linkage.csv"
 SCENARIO_COLUMNS = ("scenario", "authors", "min_train", "min_test", "train", "test")
-LINKAGE_COLUMNS = (
-    "task",
-    "pairs",
-    "method",
-    "auc",
-    "tpr_at_1pct",
-    "tpr_at_0.1pct",
-    "same",
-    "other",
-)
+LINKAGE_COLUMNS = tuple("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
 LINKAGE_NAMES = {
     ("document", "syntf"): "a text and its release",
     ("membership", "syntf"): "a text, released or not",

@@ -86,30 +86,8 @@ class RunScore(Measurement):
 class Result(Measurement):
     """The mean of one or more runs: a row of ``results.csv``, whose columns are the fields.
 
-    Parameters
-    ----------
-    method : {'original', 'vectorised', 'syntf', 'scrubadub', 'scrubadub-names'}
-    task : {'utility', 'attack'}
-    scenario : str, default=''
-        The authors among whom the attacker must choose.
-    model : {'nb', 'svm'}
-    attacker : str, default=''
-        Its features and, after a hyphen, the order in which it puts words.
-    epsilon, length, spelling, morphology, synsets
-        The parameters; None or "" where a method has no such parameter.
-    loss_per_word : float, optional
-    runs : int
-    f1, precision, recall : float
-        Averages over the classes, weighted by their size; means over the runs.
-    f1_std : float, optional
-        Sample standard deviation over the runs; None for a single run.
-
-    Examples
-    --------
-    >>> from syntf.evaluation.experiment.results import Result
-    >>> scores = dict(f1=0.69, precision=0.71, recall=0.7)
-    >>> Result(method="original", task="utility", model="nb", runs=1, **scores).parameters
-    Parameters(epsilon=None, length=None, spelling=None, morphology='', synsets=None)
+    F1, precision and recall are averages over the classes, weighted by their size. `f1_std` is the
+    sample standard deviation over the runs, None for a single run.
     """
 
     runs: int
