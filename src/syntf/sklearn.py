@@ -16,7 +16,7 @@ from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.errors import SyntfError
 from syntf.inputs.sequences import as_names, as_texts, check_several
-from syntf.ledger.ledger import Ledger, accountable
+from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 
@@ -264,7 +264,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "public: fit on the texts that are released"
             )
         if self.ledger is not None:
-            loss = accountable(self._anonymizer.guarantee())
+            loss = chargeable_loss(self._anonymizer.guarantee())
             self.ledger.spend(loss, [as_names(texts, ids, authors)])
         with parallel.at_most(self.n_jobs):
             return self._anonymizer.anonymize(texts)

@@ -187,18 +187,18 @@ def test_blocks_come_in_order_and_on_no_more_threads_than_told(threads):
         return range(block.start, block.stop)
 
     with parallel.at_most(threads):
-        found = list(drawing.in_blocks(work, 1000, 7))
+        found = list(parallel.in_blocks(work, 1000, 7))
     assert [i for block in found for i in block] == list(range(1000))
     assert {len(block) for block in found} == {7, 1000 % 7}
     assert len(seen) <= (threads or os.cpu_count())
     assert threads != 1 or seen == {threading.get_ident()}
-    assert list(drawing.in_blocks(work, 0, 7)) == []
+    assert list(parallel.in_blocks(work, 0, 7)) == []
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_a_block_raises_reaches_the_caller(threads):
     with parallel.at_most(threads), pytest.raises(ZeroDivisionError):
-        list(drawing.in_blocks(lambda block: 1 // (block.start - 4), 9, 2))
+        list(parallel.in_blocks(lambda block: 1 // (block.start - 4), 9, 2))
 
 
 @pytest.mark.parametrize("loops", [pytest.param("compiled", marks=compiled), "plain"])

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from syntf.core.checks import positive
 from syntf.core.errors import SyntfError
-from syntf.core.exact import GRID, exponential_table, log_up, positive, times_up
+from syntf.core.exact import GRID, exponential_table, log_up, times_up
 
 DIGITS = Context(prec=120, Emin=-(10**9), Emax=10**9, traps=[])
 

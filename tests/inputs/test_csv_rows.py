@@ -97,9 +97,13 @@ def test_a_written_file_is_read_as_it_was_and_one_byte_more_is_judged_alike(
     with changed(BLOCK=block):
         names, found, faults = both(raw, delimiter=delimiter)
         assert names == {tuple(header)}
-        if quoting == csv.QUOTE_ALL:  # else some versions leave a lone \r bare
+        if quoting == csv.QUOTE_ALL:
             assert found == [tuple(row) for row in rows]
             assert not faults
+        else:  # some versions write a lone \r without quotes, which makes a row broken
+            left = iter(found)
+            assert all(tuple(row) in left for row in rows if "\r" not in "".join(row))
+            assert len(found) + len(faults) <= len(rows)
         place %= len(raw) + 1
         both(raw[:place] + more + raw[place:], delimiter=delimiter)
 

@@ -30,7 +30,7 @@ from syntf.core.errors import SyntfError
 from syntf.inputs import corpus
 from syntf.inputs.sequences import as_names
 from syntf.ledger import store
-from syntf.ledger.ledger import LIMIT, UNIT, Ledger, accountable
+from syntf.ledger.ledger import LIMIT, UNIT, Ledger, chargeable_loss
 from syntf.ledger.names import Names
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.releases import draft, folder
@@ -45,7 +45,7 @@ def path(tmp_path):
 
 def spent(path, kind="document"):
     """What the most charged has lost, in units."""
-    return Ledger(path).accounts()[1][kind].most
+    return Ledger(path).accounts()[1][kind].most_charged
 
 
 def sql(path, *statements):
@@ -125,8 +125,8 @@ def test_it_is_two_dictionaries_of_exact_sums(both, runs):
             known[kind] = set(totals[kind])
             assert accounts[kind].budget == limits[kind]
             assert accounts[kind].names == len(known[kind])
-            assert accounts[kind].most == max(totals[kind].values(), default=0)
-            assert accounts[kind].left == limits[kind] - accounts[kind].most
+            assert accounts[kind].most_charged == max(totals[kind].values(), default=0)
+            assert accounts[kind].left == limits[kind] - accounts[kind].most_charged
         assert set(accounts) == set(limits)
         assert Ledger(path).verify() == content
 
@@ -137,14 +137,16 @@ def test_a_budget_of_three_losses_is_three_losses(path):
     ledger = Ledger.create(path, budget=3 * loss)
     for _ in range(3):
         ledger.spend(loss, [Names(["a"])])
-    with pytest.raises(SyntfError, match=r"0\.00 left and 0\.01 to lose"):
+    with pytest.raises(SyntfError, match=r"0\.00 left and would lose 0\.01"):
         ledger.spend(2.0**-40, [Names(["a"])])
     ledger.spend(loss, [Names(["b"])])
 
 
 def test_the_same_document_twice_in_a_run_counts_twice(path):
     ledger = Ledger.create(path, budget=10)
-    with pytest.raises(SyntfError, match=r"1 of 2 documents .* document 2 of the run, with 10\.00"):
+    with pytest.raises(
+        SyntfError, match=r"1 of 2 documents .* document 2 of the run, which has 10\.00"
+    ):
         ledger.spend(4, [Names(["b", "a"]), Names(["a", "a"])])
     ledger.spend(4, [Names(["b", "a"]), Names(["a"])])
     assert spent(path) == 8 * UNIT
@@ -156,17 +158,18 @@ def test_the_refusal_names_the_limit_the_number_and_the_worst(path):
     with pytest.raises(SyntfError) as caught:
         ledger.spend(6.5, [Names(["n", "b", "m", "a"], ["z", "y", "x", "x"])])
     assert str(caught.value) == (
-        "the ledger refuses this run: 2 of 4 documents would lose more than the 10.00 each may; "
-        "worst is document 2 of the run, with 6.00 left and 6.50 to lose; nothing was spent or "
-        "drawn"
+        "the ledger refuses this run: 2 of 4 documents would lose more than the 10.00 that each "
+        "may lose; the worst is document 2 of the run, which has 6.00 left and would lose 6.50; "
+        "nothing was charged or drawn"
     )
     with pytest.raises(SyntfError) as caught:
         ledger.spend(8, [Names(["n", "m", "a", "p", "q"], ["z", "x", "y", "x", "x"])])
     assert str(caught.value) == (
-        "the ledger refuses this run: 1 of 5 documents would lose more than the 10.00 each may; "
-        "worst is document 3 of the run, with 6.00 left and 8.00 to lose; 1 of 3 authors would "
-        "lose more than the 30.00 each may; worst is the author of document 2 of the run, with "
-        "22.00 left and 24.00 to lose; nothing was spent or drawn"
+        "the ledger refuses this run: 1 of 5 documents would lose more than the 10.00 that each "
+        "may lose; the worst is document 3 of the run, which has 6.00 left and would lose 8.00; "
+        "1 of 3 authors would lose more than the 30.00 that each may lose; the worst is the author "
+        "of document 2 of the run, which has 22.00 left and would lose 24.00; nothing was charged "
+        "or drawn"
     )
     assert len(ledger.verify().runs) == 1
 
@@ -174,26 +177,26 @@ def test_the_refusal_names_the_limit_the_number_and_the_worst(path):
 @pytest.mark.parametrize("loss", [nan, inf, -1.0])
 def test_a_loss_must_be_a_number(path, loss):
     ledger = Ledger.create(path, budget=10)
-    with pytest.raises(SyntfError, match="a loss must be finite"):
+    with pytest.raises(SyntfError, match="a loss must be a finite number"):
         ledger.spend(loss, [Names(["a"])])
 
 
 @pytest.mark.parametrize("budget", [nan, inf, 0, -1, True, 1e-7, 2.0 * LIMIT, "9"])
 def test_a_budget_must_be_a_number(path, budget):
     for name in ("budget", "author_budget"):
-        with pytest.raises(SyntfError, match=r"the budget of an? \w+ must"):
+        with pytest.raises(SyntfError, match=r"the budget of each \w+ must"):
             Ledger.create(path, **{name: budget})
     assert not path.exists()
 
 
 def test_budgets_are_fixed(path):
-    with pytest.raises(SyntfError, match="needs a budget"):
+    with pytest.raises(SyntfError, match="give a ledger a budget"):
         Ledger.create(path)
     Ledger.create(path, budget=10)
     assert Ledger(path, budget=10.0).budgets == {"document": 10 * UNIT, "author": None}
-    with pytest.raises(SyntfError, match=r"of a document in .* is 10.00, not 11"):
+    with pytest.raises(SyntfError, match=r"of each document in .* is 10.00, not 11"):
         Ledger(path, budget=11)
-    with pytest.raises(SyntfError, match=r"of an author in .* is none, not 10"):
+    with pytest.raises(SyntfError, match=r"of each author in .* is not limited, not 10"):
         Ledger(path, author_budget=10)
     with pytest.raises(SyntfError, match="exists already"):
         Ledger.create(path, budget=10)
@@ -231,7 +234,7 @@ def test_every_ledger_has_a_key_of_its_own(tmp_path):
 def test_a_document_cannot_change_its_name_for_a_second_budget(path):
     ledger = Ledger.create(path, budget=10)
     ledger.spend(8, [Names(["7"], by="id")])
-    with pytest.raises(SyntfError, match="knows documents by ids, and this run names them by text"):
+    with pytest.raises(SyntfError, match="identifies documents by ids, and this run by texts"):
         ledger.spend(8, [Names(["7"])])
     with pytest.raises(SyntfError, match="by ids or by texts, not by both"):
         ledger.spend(1, [Names(["7"], by="id"), Names(["7"])])
@@ -239,11 +242,11 @@ def test_a_document_cannot_change_its_name_for_a_second_budget(path):
 
 def test_authors_are_named_where_they_have_a_budget_and_nowhere_else(path, tmp_path):
     ledger = Ledger.create(path, author_budget=10)
-    with pytest.raises(SyntfError, match="has a budget for authors: name them"):
+    with pytest.raises(SyntfError, match="has a budget for authors: name their column"):
         ledger.spend(1, [Names(["a"])])
     ledger.spend(1, [Names(["a", "a", "b"], ["x", "x", "x"])])
     ledger.spend(1, [Names(["1"], ["y"], by="id")])  # documents are not counted at all
-    assert ledger.accounts()[1]["author"].most == 3 * UNIT
+    assert ledger.accounts()[1]["author"].most_charged == 3 * UNIT
     with pytest.raises(SyntfError, match="has no budget for authors"):
         Ledger.create(tmp_path / "other", budget=1).spend(1, [Names(["a"], ["x"])])
     with pytest.raises(SyntfError, match="one author for each"):
@@ -257,7 +260,10 @@ def test_a_document_and_an_author_of_one_name_are_two(path):
     assert len({digest for (digest,) in hashed}) == 3
     ledger.spend(6, [names])
     _, accounts = ledger.accounts()
-    assert (accounts["document"].most, accounts["author"].most) == (6 * UNIT, 6 * UNIT)
+    assert (accounts["document"].most_charged, accounts["author"].most_charged) == (
+        6 * UNIT,
+        6 * UNIT,
+    )
 
 
 def test_only_what_was_charged_is_confirmed_and_once(path):
@@ -278,7 +284,7 @@ def test_only_what_was_charged_is_confirmed_and_once(path):
 def test_a_ledger_that_is_not_there_is_never_made(path):
     with pytest.raises(SyntfError, match="no ledger at"):
         Ledger(path)
-    with pytest.raises(SyntfError, match="cannot be opened"), store.opened(path):
+    with pytest.raises(SyntfError, match="cannot be opened"), store.connect(path):
         pass  # it went away after it was looked for
     assert not path.exists()
     ledger = Ledger.create(path, budget=10)
@@ -326,7 +332,7 @@ def test_a_file_that_goes_away_in_use_is_refused(path, monkeypatch, change, mess
             change(path)
         return original(rows)
 
-    opened = store.opened
+    opened = store.connect
 
     def then_change(path):
         class Then:
@@ -343,7 +349,7 @@ def test_a_file_that_goes_away_in_use_is_refused(path, monkeypatch, change, mess
 
     monkeypatch.setattr(store, "names_hash", hash_names)
     if when == "after":
-        monkeypatch.setattr(store, "opened", then_change)
+        monkeypatch.setattr(store, "connect", then_change)
     with pytest.raises(SyntfError, match=message):
         ledger.spend(1, batches())
 
@@ -370,7 +376,7 @@ def test_another_ledger_in_its_place_is_refused_even_under_the_same_number(path,
     ledger = Ledger.create(path, budget=10)
     path.unlink()
     Ledger.create(path, budget=10)
-    ledger._place = Ledger(path)._place
+    ledger._identity = Ledger(path)._identity
     with pytest.raises(SyntfError, match="replaced by another"):
         ledger.spend(1, [Names(["a"])])
 
@@ -473,7 +479,7 @@ def test_a_run_rewritten_with_its_own_hash_breaks_the_chain(used, number):
     ledger = Ledger(used)
     content = ledger.verify()
     run = replace(content.runs[number - 1], loss=1)
-    sql(used, f"UPDATE runs SET loss = 1, hash = '{run.computed()}' WHERE number = {number}")
+    sql(used, f"UPDATE runs SET loss = 1, hash = '{run.compute_hash()}' WHERE number = {number}")
     if number == 2:
         with pytest.raises(SyntfError, match="run 3 was changed"):
             ledger.spend(1, [Names(["n"], ["z"])])
@@ -580,11 +586,11 @@ from syntf.ledger import store
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Names
-def check(db, original=store.check):  # the others come while this one is at it
+def check(db, original=store.read_checked):  # the others come while this one is at it
     content = original(db)
     time.sleep(0.03)
     return content
-store.check = check
+store.read_checked = check
 for line in sys.stdin:
     try:
         Ledger(line.strip()).spend(6, [Names(["the last of it", str(id(line))])])
@@ -621,7 +627,7 @@ def test_whoever_waits_too_long_is_told(used, monkeypatch):
     monkeypatch.setattr(store, "WAIT", 0.05)
     with closing(sqlite3.connect(used, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
-        with pytest.raises(SyntfError, match="another run has held it"):
+        with pytest.raises(SyntfError, match="another run has locked it"):
             Ledger(used).spend(1, [Names(["n"], ["z"])])
     assert len(Ledger(used).verify().runs) == 3
 
@@ -636,10 +642,10 @@ def kill(*arguments):
 ledger = Ledger(sys.argv[1])
 if sys.argv[2] == "written":  # pages of the transaction are on the disk, its end is not
     places = []
-    def place(original=ledger._refuse_moved):
+    def place(original=ledger._refuse_replaced):
         places.append(1)
         len(places) == 2 and kill()
-    ledger._refuse_moved = place
+    ledger._refuse_replaced = place
 ledger.spend(1, [Names([f"{i}" for i in range(60_000)])])
 kill()
 """
@@ -754,8 +760,8 @@ def test_a_release_is_charged_with_its_guarantee(place, call):
     assert code == 0
     loss = ceil(Fraction(loss_of()) * UNIT)
     content, accounts = Ledger("the.ledger").accounts()
-    assert accounts["document"].most == loss
-    assert accounts["author"].most == 46 * loss
+    assert accounts["document"].most_charged == loss
+    assert accounts["author"].most_charged == 46 * loss
     assert (accounts["document"].names, accounts["author"].names) == (COUNT, 5)
     (run,) = content.runs
     assert (run.named_by, run.documents, run.loss) == ("id", COUNT, loss)
@@ -763,7 +769,7 @@ def test_a_release_is_charged_with_its_guarantee(place, call):
     assert pl.read_parquet("out/documents.parquet").columns == ["id"]
     code, _, err = call(*ARGUMENTS, "--id", "id", "--author", "writer", "--force")
     assert code == 1
-    assert "230 of 230 documents would lose more than the 12.00 each may" in err
+    assert "230 of 230 documents would lose more than the 12.00 that each may lose" in err
     assert content == Ledger("the.ledger").verify()
 
 
@@ -773,7 +779,7 @@ def test_one_document_over_budget_stops_all_before_a_draw(place, call, monkeypat
     code, _, err = call(*ARGUMENTS)
     assert code == 1
     assert "1 of 230 documents" in err
-    assert "worst is document 202 of the run, with 5.00 left and 10.00 to lose" in err
+    assert "the worst is document 202 of the run, which has 5.00 left and would lose 10.00" in err
     assert sorted(os.listdir(place)) == ["terms.txt", "texts.csv", "the.ledger"]
     assert len(Ledger("the.ledger").verify().runs) == 1
 
@@ -800,7 +806,7 @@ def test_what_cannot_be_accounted_for_is_refused(place, call, more, message):
 
 def test_other_refusals(place, call):
     Ledger.create("the.ledger", author_budget=12)
-    assert "name them (--author COLUMN)" in call(*ARGUMENTS)[2]
+    assert "name their column with --author" in call(*ARGUMENTS)[2]
     plain = ARGUMENTS[:-2]
     assert "give --ledger too" in call(*plain, "--author", "writer")[2]
     stdin = ["anonymize", "-", "--input-format", "csv", *ARGUMENTS[2:], "--author", "writer"]
@@ -887,7 +893,7 @@ def test_a_resumed_run_is_charged_for_what_it_draws_again(place, small, call):
     content, accounts = Ledger("the.ledger").accounts()
     assert [run.documents for run in content.runs] == [COUNT, 170]
     loss = content.runs[0].loss
-    assert accounts["document"].most == 2 * loss
+    assert accounts["document"].most_charged == 2 * loss
     with closing(sqlite3.connect("the.ledger")) as db:
         rows = db.execute("SELECT n, count(*) FROM (SELECT count(*) AS n FROM spends GROUP BY "
                           "name) GROUP BY n").fetchall()  # fmt: skip
@@ -910,14 +916,14 @@ def test_a_draft_begun_without_the_ledger_cannot_be_finished_with_it(place, smal
 
 def test_nothing_left_to_draw_is_nothing_to_charge(place, small, call, monkeypatch):
     Ledger.create("the.ledger", budget=12)
-    readme = folder.readme
+    readme = folder.render_readme
 
     def fail(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(folder, "readme", fail)
+    monkeypatch.setattr(folder, "render_readme", fail)
     assert "run 1 stays charged to the ledger" in call(*ARGUMENTS)[2]
-    monkeypatch.setattr(folder, "readme", readme)
+    monkeypatch.setattr(folder, "render_readme", readme)
     assert call(*ARGUMENTS, "--resume")[0] == 0
     assert len(Ledger("the.ledger").verify().runs) == 1
 
@@ -932,7 +938,7 @@ def test_the_commands(place, call, monkeypatch):
     assert "documents at most 2,000.00 each" in " ".join(out.split())
     assert "authors at most 50,000.00 each" in " ".join(out.split())
     assert "exists already" in call("ledger", "create", "l", "--budget", "1")[2]
-    assert "needs a budget" in call("ledger", "create", "m")[2]
+    assert "give a ledger a budget" in call("ledger", "create", "m")[2]
     assert "no ledger at" in call("ledger", "show", "m")[2]
     assert "no ledger at" in call("ledger", "verify", "m")[2]
     assert "No such file" in call("ledger", "create", "no/folder", "--budget", "1")[2]
@@ -988,8 +994,8 @@ def test_the_transformer_spends_before_it_draws(path):
     texts, authors = ["cat", "dog", "cat"], ["x", "y", None]
     made.fit(texts)
     assert ledger.verify().runs == ()
-    loss = accountable(made.guarantee_)
-    with pytest.raises(SyntfError, match="name them"):
+    loss = chargeable_loss(made.guarantee_)
+    with pytest.raises(SyntfError, match="name their column"):
         made.transform(texts)
     assert made.transform(texts, authors=authors).shape == (3, 8)
     assert spent(path) == 2 * ceil(Fraction(loss) * UNIT)

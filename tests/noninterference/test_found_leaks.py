@@ -81,6 +81,13 @@ def test_a_bare_carriage_return_makes_a_csv_row_broken(tmp_path, monkeypatch, na
     with pytest.raises(SyntfError, match=r"line 3 has a carriage return outside quotes"):
         rows(path)
     assert rows(path, bad_rows="skip") == [("1", "cat"), ("3", "a train"), ("4", "in\rquotes")]
+    for row in (b"2,dog\r3,car", b'2\r,"dog\n3,car\n4,bus\n"', b'2,"dog"\n3,"car"x\n4,bus'):
+        path.write_bytes(b"id,text\n1,cat\n" + row + b"\n5,bread\n")
+        found = rows(path, bad_rows="skip")
+        assert found[0] == ("1", "cat")
+        assert found[-1] == ("5", "bread")
+        if b"\r" in row:
+            assert len(found) == 2
     path.write_bytes(b"id,text\n1,cat\n2,dog\r3,car\n4,bus\n")
     assert rows(path, bad_rows="skip") == [("1", "cat"), ("4", "bus")]
 

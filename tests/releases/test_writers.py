@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, load_npz
 from sklearn.datasets import load_svmlight_file
 
 from syntf.core.counts import compact
-from syntf.releases import writers
+from syntf.releases import archive, writers
 from syntf.releases.writers import WRITERS
 
 TERMS = ["zebra", "apple", "naïve", 'say "hi"', "égal"]
@@ -95,7 +95,7 @@ def test_compact_counts_and_pieces_of_any_size_give_the_same_bytes(tmp_path, mon
     _, writer = WRITERS[format]
     with (tmp_path / "whole").open("wb") as file:
         writer(file, COUNTS, TERMS, 7)
-    monkeypatch.setattr(writers, "PIECE", 2)
+    monkeypatch.setattr(archive, "PIECE", 2)
     monkeypatch.setattr(writers, "LISTED_DOCUMENTS", 2)
     with (tmp_path / "parts").open("wb") as file:
         writer(file, compact(COUNTS), TERMS, 7)

@@ -6,7 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from syntf.cli import console
-from syntf.ledger.ledger import UNIT, Account, Ledger, rounded
+from syntf.ledger.ledger import UNIT, Account, Ledger, format_units
 from syntf.ledger.store import Content
 
 SHOWN = 20
@@ -31,7 +31,7 @@ def create(
     if as_json or quiet:
         return
     for kind, units in ledger.budgets.items():
-        limit = "no limit" if units is None else f"at most {rounded(units)}"
+        limit = "no limit" if units is None else f"at most {format_units(units)}"
         console.out.print(
             f"{kind + 's':<10} {limit}" + ("" if units is None else " each, for good")
         )
@@ -55,10 +55,10 @@ def show(file: Path, *, as_json: bool) -> None:
             account = accounts[kind]
             table.add_row(
                 f"{kind}s",
-                rounded(account.budget),
+                format_units(account.budget),
                 f"{account.names:,}",
-                rounded(account.most, up=True),
-                rounded(account.left),
+                format_units(account.most_charged, up=True),
+                format_units(account.left),
             )
         else:
             table.add_row(f"{kind}s", "no limit", "", "", "")
@@ -69,7 +69,10 @@ def show(file: Path, *, as_json: bool) -> None:
         runs.add_column(name, justify="left" if name == "time" else "right")
     for run in content.runs[-SHOWN:]:
         runs.add_row(
-            f"{run.number:,}", escape(run.time), f"{run.documents:,}", rounded(run.loss, up=True)
+            f"{run.number:,}",
+            escape(run.time),
+            f"{run.documents:,}",
+            format_units(run.loss, up=True),
         )
     if content.runs:
         console.show(runs)
@@ -113,7 +116,7 @@ def _record(content: Content, accounts: dict[str, Account]) -> dict[str, object]
             f"{kind}s": {
                 "budget": account.budget / UNIT,
                 "known": account.names,
-                "most_charged": account.most / UNIT,
+                "most_charged": account.most_charged / UNIT,
                 "least_left": account.left / UNIT,
             }
             for kind, account in accounts.items()

@@ -5,7 +5,7 @@ from rich.table import Table
 
 from syntf.cli import console
 from syntf.core.exact import shown
-from syntf.ledger.ledger import rounded
+from syntf.ledger.ledger import format_units
 from syntf.releases.job import Release
 
 
@@ -35,7 +35,7 @@ def show(release: Release) -> None:
         console.out.print("[yellow]![/] The release is marked as not private.")
     console.out.print(f"Release written to {escape(str(release.path))}", soft_wrap=True)
     if (run := release.ledger_run) is not None:
-        loss_charged = rounded(run.loss, up=True)
+        loss_charged = format_units(run.loss, up=True)
         console.out.print(
             f"Charged to the ledger: {loss_charged} for each of {run.documents:,} documents "
             f"(run {run.number})."

@@ -1,28 +1,25 @@
-"""The inner loops of drawing and counting, compiled where the package was built with a compiler.
+"""The compiled loops that draw and count words.
 
-Each stands beside what defines it in NumPy, and gives the same integers from the same bits:
-:func:`terms` beside :func:`syntf.mechanism.synthesis.draw_terms`, :func:`near` beside
-:class:`syntf.mechanism.neighbourhood.NeighbourhoodMechanism`. They answer None where there is no
-compiled
-loop, and where an array holds what no loop may follow: NumPy then says what is wrong.
+Each has an equivalent in NumPy, which gives the same integers from the same bits: :func:`terms` in
+:func:`syntf.mechanism.synthesis.draw_terms`, :func:`near` in
+:class:`syntf.mechanism.neighbourhood.NeighbourhoodMechanism`. A function returns None if the
+package was built without a compiler, or if an array holds an index out of range: the caller then
+uses NumPy, which raises the error.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from syntf import native
-from syntf.core import parallel
 from syntf.core.counts import Counts, Rows, offsets
+from syntf.core.parallel import in_blocks, threads
 
 _compiled = native.load("_drawing")
 
-T = TypeVar("T")
-
-STEP = 1 << 16  # draws, or words counted, that a thread takes at once: they stay in its cache
+STEP = 1 << 16
+"""Draws, or words counted, that a thread does at once: few enough to stay in its cache."""
 
 
 def terms(
@@ -34,7 +31,7 @@ def terms(
     *,
     systematic: bool,
 ) -> NDArray[np.int32] | None:
-    """Of each document its term at `length` places, chosen by 53 bits a draw, or a document."""
+    """Draw `length` terms of each document, from 53 bits per draw (per document if systematic)."""
     if _compiled is None:
         return None
     starts, occurrences = np.ascontiguousarray(starts, np.int64), _plain(occurrences)
@@ -56,7 +53,7 @@ def near(
     rows: NDArray[np.int32], bits: NDArray[np.uint64], neighbours: NDArray[np.int32],
     *, total_bits: int, background: int, outputs: int,
 ) -> NDArray[np.int32] | None:  # fmt: skip
-    """Of each row the output at a point below the total, which is as many bits."""
+    """Return the output of each row at the point that the top bits of `bits` give."""
     if _compiled is None:
         return None
     empty, count = neighbours.shape
@@ -70,12 +67,12 @@ def near(
 
 
 def counted(starts: NDArray[np.int64], columns: NDArray[np.int32], width: int) -> Counts:
-    """How often each row has each column; those of row r are ``columns[starts[r]:starts[r+1]]``."""
+    """Count how often each row has each column; row r has ``columns[starts[r]:starts[r+1]]``."""
     shape = len(starts) - 1, width
     found = _counts(np.ascontiguousarray(starts, np.int64), _plain(columns), width)
     if found is not None:
         return Rows(*found, shape)
-    from scipy.sparse import csr_matrix  # here: the compiled loop does without it
+    from scipy.sparse import csr_matrix  # imported here: the compiled loop does not need it
 
     counts = csr_matrix((np.ones(columns.size, dtype=np.int32), columns, starts), shape=shape)
     counts.sum_duplicates()
@@ -85,7 +82,7 @@ def counted(starts: NDArray[np.int64], columns: NDArray[np.int32], width: int) -
 def _counts(
     starts: NDArray[np.int64], columns: NDArray[np.int32], width: int
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None:
-    """What :func:`counted` is made of: numbers, columns in order, and where rows begin."""
+    """Return the arrays of :func:`counted`: counts, columns in order, and where rows begin."""
     if _compiled is None:
         return None
     rows = len(starts) - 1
@@ -101,14 +98,12 @@ def _counts(
         return block, done
 
     used = 0
-    size = max(
-        STEP * rows // max(1, columns.size), -(-rows // parallel.threads())
-    )  # few gaps to close
+    size = max(STEP * rows // max(1, columns.size), -(-rows // threads()))  # few gaps to close
     for block, done in in_blocks(work, rows, size):
         if not done:
             return None
         first, count = starts[block.start], ends[block.stop]
-        if first > used:  # columns that came again left a gap
+        if first > used:  # repeated columns left a gap
             for array in (indices, data):
                 array[used : used + count] = array[first : first + count]
         ends[block.start + 1 : block.stop + 1] += used
@@ -116,18 +111,6 @@ def _counts(
     return data[:used], indices[:used], offsets(ends)
 
 
-def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
-    """Do `count` things, `size` of them at once, on as many threads as there may be; in order."""
-    size = max(1, size)
-    blocks = [slice(a, min(a + size, count)) for a in range(0, count, size)]
-    threads = min(len(blocks), parallel.threads())
-    if threads < 2:
-        yield from map(work, blocks)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, blocks)
-
-
 def _plain(array: NDArray[Any]) -> NDArray[np.int32]:
-    """As the loops take it."""
+    """Return an array in the form that the loops read."""
     return np.ascontiguousarray(array, np.int32)

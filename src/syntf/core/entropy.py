@@ -1,9 +1,8 @@
 """Where random bits come from.
 
-*Guarantee.* The private path uses :func:`system` and nothing else: every call
-asks the operating system, no state is kept, so a forked or pickled worker has
-no stream to repeat. If the system cannot answer, ``os.urandom`` raises and
-nothing is released.
+*Guarantee.* Private releases use :func:`system` and nothing else. Every call asks the operating
+system and keeps no state, so a forked or pickled worker cannot repeat a stream. If the system
+cannot answer, ``os.urandom`` raises an error and nothing is released.
 """
 
 import hashlib
@@ -19,13 +18,13 @@ Source = Callable[[int], bytes]
 
 
 def system(size: int) -> bytes:
-    """`size` bytes from the operating system."""
+    """Return `size` bytes from the operating system."""
     return os.urandom(size)
 
 
 @dataclass
 class Seeded:
-    """A repeatable source for tests and documentation. What it draws is NOT PRIVATE."""
+    """A repeatable source for tests and documentation. Draws from it are NOT PRIVATE."""
 
     seed: int
     _calls: int = field(default=0, repr=False)
@@ -36,16 +35,16 @@ class Seeded:
 
 
 def integers(source: Source, count: int, bits: int) -> NDArray[np.int64]:
-    """`count` integers, uniform on [0, 2**bits), from eight bytes each; bits < 64.
+    """Return `count` integers, uniform on [0, 2**bits), from eight bytes each; bits < 64.
 
-    The total is a power of two, so taking the top bits is exact: no modulo, no
+    The range is a power of two, so the top bits are exactly uniform: there is no modulo and no
     rejection, and the number of bytes used depends on `count` alone.
     """
     return (words(source, count) >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def words(source: Source, count: int) -> NDArray[np.uint64]:
-    """`count` times eight bytes of the source, all of their bits."""
+    """Return `count` integers of 64 random bits."""
     raw = source(8 * count)
     if len(raw) != 8 * count:
         raise RuntimeError(f"the entropy source gave {len(raw)} bytes instead of {8 * count}")
@@ -53,5 +52,5 @@ def words(source: Source, count: int) -> NDArray[np.uint64]:
 
 
 def permutation(source: Source, count: int) -> NDArray[np.intp]:
-    """A uniform order of `count` things: the order of as many 63-bit integers."""
+    """Return a uniformly random order of `count` things: the order of random 63-bit integers."""
     return np.argsort(integers(source, count, 63), kind="stable")

@@ -1,33 +1,32 @@
-"""The exceptions meant for people: a sentence that says what is wrong and what to do."""
+"""Errors for people: each message says what is wrong and what to do next."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 COMPLETE = "the release had been written"
-"""Noted on whatever breaks off a run after its release has appeared."""
+"""The note on an error that ends a run after its release is complete."""
 
-
-MOST = 60
-"""Characters quoted of anything that a file holds."""
+QUOTED_CHARACTERS = 60
+"""The largest number of characters that a message quotes from a file."""
 
 
 def quoted(value: object) -> str:
-    """A word of a public file, for a message: short, whatever the file is in truth.
+    """Quote a word of a public file in a message, shortened.
 
     >>> quoted("x" * 100) == repr("x" * 59 + "…")
     True
     """
-    return repr(said(value))
+    return repr(shortened(value))
 
 
-def said(value: object) -> str:
-    """What another library says of a file, likewise."""
+def shortened(value: object) -> str:
+    """Shorten a text for a message, such as what another library says about a file."""
     text = str(value)
-    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+    return text if len(text) <= QUOTED_CHARACTERS else f"{text[: QUOTED_CHARACTERS - 1]}…"
 
 
 def printable(line: str) -> str:
-    """A line that cannot command a terminal, whatever file its words come from.
+    """Replace characters that could control a terminal.
 
     >>> printable(f"a name {chr(27)}[2J") == f"a name {chr(0xFFFD)}[2J"
     True
@@ -36,23 +35,23 @@ def printable(line: str) -> str:
 
 
 class SyntfError(ValueError):
-    """Bad input or parameters. The command line prints it as one line and exits with 2."""
+    """Bad input or parameters. The command line prints one line and exits with 2."""
 
 
 class Refused(SyntfError):
-    """All was understood and the answer is no: by a budget, a check or a goal. Exits with 1."""
+    """A budget, a check or a goal says no. The command line exits with 1."""
 
 
 class BudgetError(Refused):
-    """A ledger that is whole refuses a run: nothing was spent, and nothing may be drawn."""
+    """A ledger refuses a run that would exceed a budget: nothing was charged or drawn."""
 
 
 class TableError(RuntimeError):
-    """A row of the mechanism is not the row that was accounted for: nothing is drawn from it."""
+    """A row of the mechanism is not the one its loss was measured on: nothing was drawn."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A hint at what was meant, to end a sentence with; nothing if nothing is near.
+    """Return a hint at a similar name, to end a sentence with; empty if none is similar.
 
     >>> suggestion("tex", ["text", "topic"]), suggestion("x", ["text"])
     ("; did you mean 'text'?", '')

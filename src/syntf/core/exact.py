@@ -1,7 +1,7 @@
-"""Exact numbers under the mechanism: a grid, an exponential in integers, a logarithm rounded up.
+"""Exact numbers: the grid of ratings, an exponential in integers, logarithms rounded up.
 
-Everything here is integer or correctly rounded decimal arithmetic, so it gives
-the same bits on every machine.
+All arithmetic is on integers or correctly rounded decimals, so it gives the same bits on every
+machine.
 """
 
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRID = 65535
-"""Ratings are multiples of 1/GRID, held as the integers 0 … GRID (their *level*)."""
+"""Ratings are multiples of 1/GRID, stored as the integers 0 … GRID: their *levels*."""
 
 EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
-"""Decimals of 60 digits: logarithms and exponentials are right to the last one."""
+"""Decimals of 60 digits, all of them correct in logarithms and exponentials."""
 
 _FIXED = 160  # binary places of the factors that make up the exponential
 
 
 def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
-    """The weights by level below the best: ``2**bits * exp(-epsilon/2 * d/GRID)``, at least 1.
+    """Return the weight of each level: ``2**bits * exp(-epsilon/2 * d/GRID)``, at least 1.
 
-    ``table[GRID - d]`` is that of d levels below.
+    ``table[GRID - d]`` is the weight d levels below the best.
 
-    Rounded to the nearest integer from 160-bit fixed-point factors: with d = 256 i + j, the
-    exponential is the product of one of 256 coarse and one of 256 fine factors, each a
-    correctly rounded 60-digit exponential.
+    Weights are rounded to the nearest integer from 160-bit fixed-point factors: with
+    d = 256 i + j, the exponential is the product of one of 256 coarse and one of 256 fine factors,
+    each a correctly rounded 60-digit exponential.
     """
     step = EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
     one = Decimal(1 << _FIXED)
@@ -44,7 +44,7 @@ def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
 
 
 def log_up(ratio: Fraction) -> float:
-    """The natural logarithm of an exact fraction, never rounded below the truth."""
+    """Return the natural logarithm of an exact fraction, never less than the true value."""
     difference = EXACT.subtract(
         EXACT.ln(Decimal(ratio.numerator)), EXACT.ln(Decimal(ratio.denominator))
     )
@@ -53,12 +53,12 @@ def log_up(ratio: Fraction) -> float:
 
 
 def times_up(value: float, count: int) -> float:
-    """`count` times `value`, never rounded below the truth."""
+    """Return `count` times `value`, never less than the true value."""
     return float_up(EXACT.multiply(Decimal(value), Decimal(int(count))))
 
 
 def shown(value: float, places: int) -> str:
-    """A loss for people to read: `places` decimals, rounded up.
+    """Format a loss for people: `places` decimals, rounded up.
 
     >>> shown(3842.444, 2), shown(25.61, 2)
     ('3,842.45', '25.61')
@@ -68,7 +68,7 @@ def shown(value: float, places: int) -> str:
 
 
 def shown_ratio(ratio: Fraction) -> str:
-    """A factor for people to read: four digits, rounded up.
+    """Format a factor for people: four digits, rounded up.
 
     >>> shown_ratio(Fraction(7, 2)), shown_ratio(Fraction(10**11, 3))
     ('3.5', '33,340,000,000')
@@ -78,6 +78,6 @@ def shown_ratio(ratio: Fraction) -> str:
 
 
 def float_up(value: Decimal) -> float:
-    """The least float that is not below a decimal."""
+    """Return the least float that is not less than a decimal."""
     result = float(value)
     return result if Decimal(result) >= value else nextafter(result, inf)

@@ -1,4 +1,4 @@
-"""Long work in blocks, on all cores or on as many as it may have."""
+"""Do work in blocks on several threads, as many as there are cores or as were allowed."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,37 +18,53 @@ from syntf.core.errors import SyntfError
 if TYPE_CHECKING:
     from joblib import Parallel
 
+T = TypeVar("T")
+
 Progress = Callable[[int], None]
 """Called with the number of rows, or of draws, just done."""
 
-BLOCK = 1 << 20  # entries a worker holds at once
+BLOCK = 1 << 20
+"""Entries of a table that a thread holds at once."""
 
-_most: ContextVar[int] = ContextVar("threads that share work")
+_allowed: ContextVar[int] = ContextVar("the number of threads allowed")
 
 
 def threads() -> int:
-    """How many threads share work here: one a core, unless :func:`at_most` says otherwise."""
-    return _most.get(_cores())
+    """Return the number of threads to use: one per core, unless :func:`at_most` limits it."""
+    return _allowed.get(None) or _cores()
 
 
 @contextmanager
 def at_most(jobs: int | None) -> Iterator[None]:
-    """Have no more threads than this share the work inside, with this thread's own work.
+    """Use at most this number of threads inside the context, for work that this thread starts.
 
-    As scikit-learn counts jobs: -1 for one a core, -2 for one less. None changes nothing.
+    `jobs` counts as in scikit-learn: -1 for one per core, -2 for one less. None changes nothing.
     """
     if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0):
         raise SyntfError(
             "jobs must be a whole number, at least 1 or negative to count from the number of "
             f"cores, not {jobs!r}"
         )
-    before = threads()
-    most = before if jobs is None else jobs if jobs > 0 else max(1, _cores() + 1 + jobs)
-    token = _most.set(most)
+    if jobs is None:
+        yield
+        return
+    token = _allowed.set(int(jobs) if jobs > 0 else max(1, _cores() + 1 + int(jobs)))
     try:
         yield
     finally:
-        _most.reset(token)
+        _allowed.reset(token)
+
+
+def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
+    """Call `work` for `count` things in blocks of `size`, on several threads; yield in order."""
+    size = max(1, size)
+    blocks = [slice(a, min(a + size, count)) for a in range(0, count, size)]
+    workers = min(len(blocks), threads())
+    if workers < 2:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(work, blocks)
 
 
 def in_parallel(
@@ -58,15 +74,15 @@ def in_parallel(
     progress: Progress | None,
     done: NDArray[np.intp] | None = None,
 ) -> None:
-    """Do all rows, each of `width` entries; products run single-threaded inside a worker.
+    """Call `work` for all rows of a table with `width` columns, in blocks on several threads.
 
-    Once rows 0 … r are done, progress has been told ``done[r + 1]`` in all; without `done`,
-    the number of rows.
+    Matrix products inside a thread use that thread alone. `progress` is told the number of rows
+    done, or, with `done`, an increase of ``done[r]`` after the first r rows.
     """
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-    from threadpoolctl import threadpool_limits  # here: a run that has no table goes without it
+    from threadpoolctl import threadpool_limits  # imported here: not every run has a table
 
     with threadpool_limits(1), ThreadPoolExecutor(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
@@ -75,24 +91,24 @@ def in_parallel(
 
 
 def processes(jobs: int, **options: Any) -> "Parallel":
-    """joblib's, fresh ones: not forks of this one, which may have threads.
+    """Return joblib's processes: new ones, not forks of this process, which may have threads.
 
-    joblib replaces a process that has grown large, as by a model of spaCy, and warns of it: where
-    warnings are errors, that would end the thread that minds them all.
+    joblib replaces a process that has grown large, for instance by a spaCy model, and warns. Where
+    warnings are errors, this would end the thread that supervises all processes.
     """
     from joblib import Parallel
 
     warnings.filterwarnings("ignore", "A worker stopped while some jobs")
-    return Parallel(jobs, backend="loky", initializer=_undisturbed, **options)
+    return Parallel(jobs, backend="loky", initializer=_ignore_interrupts, **options)
 
 
-def _undisturbed() -> None:
-    """For a process that works for another: Ctrl-C, which reaches all, is the other's to heed."""
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C in a worker: it reaches all processes, and the main one handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _cores() -> int:
-    """Those this process may run on."""
+    """Return the number of cores that this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -101,7 +117,7 @@ def _cores() -> int:
 def _each(
     pool: ThreadPoolExecutor, work: Callable[[slice], None], blocks: list[slice]
 ) -> Iterator[None]:
-    """Results in order; the first failure, or Ctrl-C, cancels what has not begun."""
+    """Yield results in order. The first failure, or Ctrl-C, cancels all work that has not begun."""
     futures = [pool.submit(work, block) for block in blocks]
     try:
         for future in futures:

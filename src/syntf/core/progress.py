@@ -1,14 +1,15 @@
-"""How long work tells of its progress: named stages, each counting up to a total."""
+"""How long work reports its progress: in named stages, each of which counts up to a total."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 Advance = Callable[[int], None]
+"""Called with the number of steps just done."""
+
 Stages = Callable[[str, int], AbstractContextManager[Advance]]
-"""Called with a stage's name and total, gives a context in which to report steps done."""
+"""Called with the name and the total of a stage; returns a context that reports its steps."""
 
 
-@contextmanager
-def silent(name: str, total: int) -> Iterator[Advance]:
-    """Tell nobody."""
-    yield lambda steps: None
+def silent(name: str, total: int) -> AbstractContextManager[Advance]:
+    """Report nothing."""
+    return nullcontext(lambda steps: None)

@@ -19,7 +19,7 @@ from typing import Literal
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import columns, csv_rows, files, json_lines, parquet
+from syntf.inputs import columns, files
 from syntf.inputs.files import STDIN, UTF_8, display_name
 
 BATCH = 1 << 15
@@ -167,6 +167,8 @@ class Corpus:
             raise SyntfError(f"cannot read {display_name(path)}: {_MALFORMED}") from None
 
     def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
+        from syntf.inputs import parquet
+
         if path not in self._checked and not parquet.survives(path, BATCH):
             name = display_name(path)
             raise SyntfError(f"cannot read {name}: it is not a Parquet file, or damaged")
@@ -174,21 +176,25 @@ class Corpus:
         yield from parquet.frames(path, BATCH)
 
     def _stream(self, path: Path, format: str) -> Iterator[pl.DataFrame]:
-        """Yield the rows of CSV, TSV, JSON lines and mbox files while they are read."""
+        """Yield rows while a file is read; import only its reader, as some take long to load."""
         encoding = UTF_8 if self.encoding.lower() in ("utf-8", "utf8") else self.encoding
         name = display_name(path)
         with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
             if format == "mbox":
-                from syntf.inputs import mbox  # imported here: parsing mail takes long to load
+                from syntf.inputs import mbox
 
                 read = partial(mbox.frames, plain)
             elif format == "jsonl":
+                from syntf.inputs import json_lines
+
                 self._check_json_columns(path, encoding)
                 read = partial(
                     json_lines.frames, plain, encoding=encoding, columns=self._names(),
                     text=self.text,
                 )  # fmt: skip
             else:
+                from syntf.inputs import csv_rows
+
                 delimiter = _DELIMITERS[format]
                 read = partial(csv_rows.frames, plain, encoding=encoding, delimiter=delimiter)
             start = self.bytes_read
@@ -205,6 +211,8 @@ class Corpus:
         wanted = self._names()
         if not self.repeatable or path in self._checked or not wanted:
             return
+        from syntf.inputs import json_lines
+
         with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
             found = json_lines.find_columns(plain, encoding=encoding, columns=wanted)
         if found:  # otherwise the file is empty or broken, which is another message

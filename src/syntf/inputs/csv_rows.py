@@ -8,9 +8,11 @@ quotes, makes a row broken: the row must not become two documents.
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -28,6 +30,7 @@ LONGEST_ROW = 1 << 26
 """The largest number of bytes that the loop reads in search of the end of a row."""
 
 _BYTE_ORDER_MARK = "\ufeff".encode()
+_BARE_RETURN = re.compile("\r(?!\n)")
 
 csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
 
@@ -104,22 +107,24 @@ def _other_rows(
     lines: Iterable[str], delimiter: str, name: str, most: int, broken: Broken, rest: _Rest
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows that the loop did not read, by the csv module."""
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    recorded = _RecordedLines(lines, rest.lines)
+    reader = csv.reader(recorded, delimiter=delimiter, strict=True)
     header = rest.header
     rows: list[list[str]] = []
     size = 0
     while True:
-        start = rest.lines + reader.line_num + 1
+        start = recorded.number + 1
+        recorded.row.clear()
         try:
             row = next(reader)
         except StopIteration:
             break
         except csv.Error as error:
-            if "end of data" in str(error):  # the rest of the file is inside the quotes
+            returns = "new-line character" in str(error)
+            if "end of data" in str(error) or not _skip_row(recorded, delimiter):
                 raise SyntfError(
                     f"cannot read {name}: the quote opened in line {start} is not closed"
                 ) from None
-            returns = "new-line character" in str(error)
             if header is None and returns:
                 raise SyntfError(
                     f"cannot read {name}: its lines end in carriage returns: end them in newlines"
@@ -143,6 +148,37 @@ def _other_rows(
     if header is None:
         raise SyntfError(f"{name} is empty")
     yield _frame(header, _columns(rows) if rows else [()] * len(header))
+
+
+class _RecordedLines:
+    """Lines of a file; `row` has those of the current row, `number` counts all of them."""
+
+    def __init__(self, lines: Iterable[str], number: int) -> None:
+        self._lines = iter(lines)
+        self.number = number
+        self.row: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self.row.append(line)
+        return line
+
+
+def _skip_row(recorded: _RecordedLines, delimiter: str) -> bool:
+    """Read a broken row to its end, so that its last lines are not taken for rows.
+
+    A carriage return counts as a letter, and so does a quote in the wrong place. Returns whether
+    the row ends before the end of the file.
+    """
+    end = "the end of the file"
+    lines = chain(list(recorded.row), recorded, [end])
+    letters = (_BARE_RETURN.sub(" ", line) for line in lines)
+    row = next(csv.reader(letters, delimiter=delimiter, strict=False))
+    return not row or not row[-1].endswith(end)
 
 
 def _header(names: list[str], file: str) -> list[str]:

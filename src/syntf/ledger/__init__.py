@@ -1,1 +1,1 @@
-"""A budget over all releases that refuses to be overspent."""
+"""A ledger limits the loss of documents and authors over all releases."""

@@ -1,9 +1,9 @@
-"""A budget that refuses: what every document and author has lost so far, and may still lose.
+"""A ledger: what every document and author has lost so far, and may still lose.
 
-*Guarantee.* Losses add up: whoever sees all releases that were charged to a ledger can tell two
-versions of a document apart by no more than its budget, and two versions of all that an author
-wrote by no more than the author's. That holds because a run is charged as a whole before it
-draws, on disk, or else draws nothing; and because sums are of whole numbers.
+*Guarantee.* Losses add up. Someone who sees all releases that were charged to a ledger can tell two
+versions of a document apart by at most its budget, and two versions of everything that an author
+wrote by at most the author's budget. This holds because a run is charged as a whole, on disk,
+before it draws, or else draws nothing; and because all sums are of whole numbers.
 """
 
 import sqlite3
@@ -25,36 +25,41 @@ from syntf.ledger.store import Content, Run
 from syntf.privacy.guarantee import Guarantee
 
 UNIT = 1 << 20
-"""Losses are whole numbers of 1/UNIT: a spend is rounded up, a budget down."""
+"""Losses are stored as whole numbers of 1/UNIT: charges are rounded up, budgets down."""
 
 LIMIT = 1 << 32
-"""The largest budget: sums stay far from the largest integer of SQLite, and exact as floats."""
+"""The largest budget. Sums stay far below SQLite's largest integer, and exact as floats."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """What is known of all documents, or all authors: losses in units of 1/UNIT."""
+    """How all documents, or all authors, stand; losses in units of 1/UNIT.
+
+    budget : what each may lose in all.
+    names : how many were charged at least once.
+    most_charged : the largest loss of one of them.
+    """
 
     budget: int
     names: int
-    most: int
+    most_charged: int
 
     @property
     def left(self) -> int:
-        """What the most charged of them may still lose."""
-        return self.budget - self.most
+        """What the most charged one may still lose."""
+        return self.budget - self.most_charged
 
 
 class Ledger:
-    """A file that limits what documents and authors may lose over all releases.
+    """A file that limits the loss of documents and authors over all releases.
 
     Parameters
     ----------
     path : path
-        A file made by :meth:`create`. It is never made here: a ledger that was moved or
+        A file made by :meth:`create`. Opening never makes a file, so a ledger that was moved or
         deleted does not become a fresh budget.
     budget, author_budget : float, optional
-        Refuse a file with other budgets than these.
+        Raise an error if the file has other budgets than these.
 
     Examples
     --------
@@ -68,9 +73,8 @@ class Ledger:
     Traceback (most recent call last):
     ...
     syntf.core.errors.BudgetError: the ledger refuses this run: 1 of 2 documents would lose more \
-than \
-the 10.00 each may; worst is document 1 of the run, with 2.00 left and 4.00 to lose; \
-nothing was spent or drawn
+than the 10.00 that each may lose; the worst is document 1 of the run, which has 2.00 left and \
+would lose 4.00; nothing was charged or drawn
     """
 
     def __init__(
@@ -81,18 +85,18 @@ nothing was spent or drawn
         author_budget: float | None = None,
     ) -> None:
         self.path = Path(path).absolute()
-        self._place = _place(self.path)
-        with store.opened(self.path) as db:
-            content = store.header(db)
+        self._identity = _file_identity(self.path)
+        with store.connect(self.path) as db:
+            content = store.read_header(db)
         self.budgets: Mapping[str, int | None] = content.budgets
         self.origin = content.origin
-        """The hash of what was fixed when the file was made: tells ledgers apart."""
-        for kind, given in (("document", budget), ("author", author_budget)):
-            there = self.budgets[kind]
-            if given is not None and _budget(kind, given) != there:
-                is_there = "none" if there is None else rounded(there)
+        """A hash of the key and the budgets, which identifies the ledger."""
+        for kind, expected in (("document", budget), ("author", author_budget)):
+            actual = self.budgets[kind]
+            if expected is not None and _budget_units(kind, expected) != actual:
+                shown = "not limited" if actual is None else format_units(actual)
                 raise SyntfError(
-                    f"the budget of {_a(kind)} in {path} is {is_there}, not {given}: it was fixed "
+                    f"the budget of each {kind} in {path} is {shown}, not {expected}: it was fixed "
                     "when the ledger was made"
                 )
 
@@ -104,90 +108,94 @@ nothing was spent or drawn
         budget: float | None = None,
         author_budget: float | None = None,
     ) -> "Ledger":
-        """A new file, with a budget for each document, for each author, or both."""
+        """Make a new ledger, with a budget for each document, for each author, or for both."""
         if budget is None and author_budget is None:
-            raise SyntfError("a ledger needs a budget: of a document, of an author, or of both")
-        document = None if budget is None else _budget("document", budget)
-        author = None if author_budget is None else _budget("author", author_budget)
+            raise SyntfError("give a ledger a budget: for each document, for each author, or both")
+        document = None if budget is None else _budget_units("document", budget)
+        author = None if author_budget is None else _budget_units("author", author_budget)
         store.create(Path(path).absolute(), document, author)
         return cls(path)
 
-    def spend(self, loss: float, batches: Iterable[Names]) -> Charge:
-        """Charge `loss` for every document, once for each time it is there; all or nothing.
+    def charge(self, guarantee: Guarantee, batches: Iterable[Names]) -> Charge:
+        """Charge the loss per document of a guarantee for every document; see :meth:`spend`."""
+        return self.spend(chargeable_loss(guarantee), batches)
 
-        When this returns, the disk has it. If it raises, draw nothing. The batches are gone
-        through once, and before anyone else is kept from spending.
+    def spend(self, loss: float, batches: Iterable[Names]) -> Charge:
+        """Charge `loss` for every document, as often as it occurs, or charge nothing at all.
+
+        When this returns, the charge is on the disk. If it raises an error, draw nothing. The
+        batches are read once, before the ledger is locked.
         """
-        units = _units(loss)
-        with self._opened() as db:
-            charge, documents, named_by = self._gather(db, batches)
+        units = _loss_units(loss)
+        with self._connect() as db:
+            charge, documents, named_by = self._collect(db, batches)
             if not documents:
                 return charge
             db.execute("BEGIN IMMEDIATE")
-            content = self._checked(db)
+            content = self._read_checked(db)
             if self.budgets["document"] is not None:
-                _same_naming(content.runs, named_by)
-            self._refuse_over(db, units)
+                _refuse_other_naming(content.runs, named_by)
+            self._refuse_overspending(db, units)
             names = store.names_hash(
                 db.execute("SELECT name, kind, count FROM due ORDER BY name, kind")
             )
             number, time = len(content.runs) + 1, store.now()
             run = Run(number, time, named_by, documents, units, names, content.head)
-            run = replace(run, hash=run.computed())
+            run = replace(run, hash=run.compute_hash())
             db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*vars(run).values(),))
             db.execute("INSERT INTO spends SELECT name, kind, ?, count FROM due "
                        "ORDER BY name, kind", (number,))  # fmt: skip
-            self._refuse_moved()
+            self._refuse_replaced()
             db.execute("COMMIT")
-        self._refuse_moved()  # the file that was written to is the one the next run will find
+        self._refuse_replaced()  # the next run must find the file that was written
         charge.run = run
         return charge
 
     def verify(self, head: str | None = None) -> Content:
-        """Recompute everything and look through every page; raises what is wrong.
+        """Recompute all hashes and check every page of the file; raise an error if one is wrong.
 
-        `head`, kept elsewhere after an earlier run, must be in the chain: a file set back to a
-        state before that run is whole in itself, and nothing else tells.
+        `head` is the head after an earlier run, kept in another place. It must be in the chain of
+        runs: only this reveals a file that was set back to a state before that run.
         """
-        with self._opened() as db:
+        with self._connect() as db:
             db.execute("BEGIN")
-            store.sound(db)
-            content = self._checked(db)
+            store.check_pages(db)
+            content = self._read_checked(db)
         if head is not None and head not in {content.origin, *(run.hash for run in content.runs)}:
             raise Refused(
-                "the ledger has no such head: it was set back to an earlier state, or it is "
+                "the ledger does not have this head: it was set back to an earlier state, or it is "
                 "another ledger"
             )
         return content
 
     def accounts(self) -> tuple[Content, dict[str, Account]]:
-        """The runs, and for documents and authors, where they have a budget, how they stand."""
-        with self._opened() as db:
+        """Return the runs, and how documents and authors stand where they have a budget."""
+        with self._connect() as db:
             db.execute("BEGIN")
-            content = self._checked(db)
+            content = self._read_checked(db)
             found = {}
             for kind, budget in content.budgets.items():
                 if budget is not None:
-                    names, most = db.execute(
+                    names, most_charged = db.execute(
                         "SELECT count(*), coalesce(max(spent), 0) FROM (SELECT sum(count * loss) "
                         "AS spent FROM spends JOIN runs ON number = run WHERE kind = ? "
                         "GROUP BY name)", (kind,),
                     ).fetchone()  # fmt: skip
-                    found[kind] = Account(budget, names, most)
+                    found[kind] = Account(budget, names, most_charged)
         return content, found
 
     def check_authors(self, named: bool) -> None:
-        """Refuse documents without authors where these have a budget, and the reverse."""
+        """Refuse charges without authors if they have a budget, or with authors if they do not."""
         if named and self.budgets["author"] is None:
-            raise SyntfError("the ledger has no budget for authors: do not name any")
+            raise SyntfError("the ledger has no budget for authors: leave out --author")
         if not named and self.budgets["author"] is not None:
-            raise SyntfError("the ledger has a budget for authors: name them (--author COLUMN)")
+            raise SyntfError("the ledger has a budget for authors: name their column with --author")
 
-    def _gather(
+    def _collect(
         self, db: sqlite3.Connection, batches: Iterable[Names]
     ) -> tuple[Charge, int, NamedBy]:
-        """Whom to charge how often, in a temporary table `due`; the file itself stays free."""
-        charge = Charge(store.header(db).key)
+        """Write whom to charge, and how often, to a temporary table `due`; lock nothing yet."""
+        charge = Charge(store.read_header(db).key)
         documents = 0
         named_by: NamedBy = "text"
         db.execute("CREATE TEMP TABLE named (name BLOB, kind TEXT, count INTEGER, row INTEGER)")
@@ -195,11 +203,11 @@ nothing was spent or drawn
         for batch in batches:
             self.check_authors(batch.authors is not None)
             if documents and batch.by != named_by:
-                raise SyntfError("documents of one run are named by ids or by texts, not by both")
+                raise SyntfError("identify the documents of a run by ids or by texts, not by both")
             named_by = batch.by
             for kind, found in charge.add(batch).items():
                 if self.budgets[kind] is not None:
-                    rows = _counted(found, kind, documents + 1)
+                    rows = _count_names(found, kind, documents + 1)
                     db.executemany("INSERT INTO named VALUES (?, ?, ?, ?)", rows)
             documents += len(batch.documents)
         db.execute(
@@ -211,10 +219,10 @@ nothing was spent or drawn
         db.execute("COMMIT")
         return charge, documents, named_by
 
-    def _refuse_over(self, db: sqlite3.Connection, units: int) -> None:
-        """Refuse if anyone would lose more than the budget: say how many, and who is worst.
+    def _refuse_overspending(self, db: sqlite3.Connection, units: int) -> None:
+        """Raise an error if a document or an author would lose more than its budget.
 
-        An integer too large for SQLite becomes a float, which is still above every budget.
+        An integer too large for SQLite becomes a float, which still exceeds every budget.
         """
         db.execute("CREATE TEMP TABLE over (kind TEXT, count INTEGER, row INTEGER, spent INTEGER)")
         db.execute(
@@ -224,15 +232,15 @@ nothing was spent or drawn
             "spent + count * :units > CASE kind WHEN 'document' THEN :document ELSE :author END",
             {"units": units, **self.budgets},
         )
-        told = [self._over(db, kind, units) for kind in self.budgets]
-        if any(told):
+        reasons = [self._describe_overspending(db, kind, units) for kind in self.budgets]
+        if any(reasons):
             raise BudgetError(
-                f"the ledger refuses this run: {'; '.join(filter(None, told))}; nothing was spent "
-                "or drawn"
+                f"the ledger refuses this run: {'; '.join(filter(None, reasons))}; nothing was "
+                "charged or drawn"
             )
 
-    def _over(self, db: sqlite3.Connection, kind: str, units: int) -> str:
-        """How many are over the budget, and the worst of them by its place: never a name."""
+    def _describe_overspending(self, db: sqlite3.Connection, kind: str, units: int) -> str:
+        """Say how many would exceed the budget, and which is worst: by place, never by name."""
         worst = db.execute(
             "SELECT count, row, spent FROM over WHERE kind = ? "
             "ORDER BY spent + count * ? DESC, row",
@@ -246,42 +254,43 @@ nothing was spent or drawn
         limit = self.budgets[kind] or 0
         of = "the author of " if kind == "author" else ""
         return (
-            f"{over:,} of {asked:,} {kind}s would lose more than the {rounded(limit)} each may; "
-            f"worst is {of}document {row:,} of the run, with {rounded(limit - spent)} left and "
-            f"{rounded(count * units, up=True)} to lose"
+            f"{over:,} of {asked:,} {kind}s would lose more than the {format_units(limit)} that "
+            f"each may lose; the worst is {of}document {row:,} of the run, which has "
+            f"{format_units(limit - spent)} left and would lose "
+            f"{format_units(count * units, up=True)}"
         )
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        self._refuse_moved()
-        with store.opened(self.path) as db:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        self._refuse_replaced()
+        with store.connect(self.path) as db:
             yield db
 
-    def _checked(self, db: sqlite3.Connection) -> Content:
-        content = store.check(db)
+    def _read_checked(self, db: sqlite3.Connection) -> Content:
+        content = store.read_checked(db)
         if content.origin != self.origin:
-            raise SyntfError(f"the ledger {self.path} was replaced by another")
+            raise SyntfError(f"the ledger {self.path} was replaced by another one")
         return content
 
-    def _refuse_moved(self) -> None:
-        if _place(self.path) != self._place:
+    def _refuse_replaced(self) -> None:
+        if _file_identity(self.path) != self._identity:
             raise SyntfError(f"the ledger {self.path} was replaced while it was in use")
 
 
-def accountable(guarantee: Guarantee) -> float:
-    """The loss to charge for each document, where the guarantee covers all of the release."""
+def chargeable_loss(guarantee: Guarantee) -> float:
+    """Return the loss to charge for each document, if the guarantee covers the whole release."""
     if not guarantee.private:
         raise SyntfError(
             "the release would be marked as not private, so no ledger can account for it: leave "
-            "out what is seeded or fitted, or the ledger"
+            "out the seed and everything that is fitted on the texts, or the ledger"
         )
     return guarantee.loss_per_document
 
 
-def rounded(units: int, *, up: bool = False) -> str:
-    """A loss for people to read, with two decimals; what is left is rounded down.
+def format_units(units: int, *, up: bool = False) -> str:
+    """Format a loss for people, with two decimals, rounded down or up.
 
-    >>> rounded(UNIT * 5 // 3), rounded(UNIT * 5 // 3, up=True), rounded(-1)
+    >>> format_units(UNIT * 5 // 3), format_units(UNIT * 5 // 3, up=True), format_units(-1)
     ('1.66', '1.67', '-0.01')
     """
     cents = -(-units * 100 // UNIT) if up else units * 100 // UNIT
@@ -289,55 +298,51 @@ def rounded(units: int, *, up: bool = False) -> str:
     return f"{sign}{abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
-def _units(loss: float) -> int:
+def _loss_units(loss: float) -> int:
     if not isfinite(loss) or loss < 0:
-        raise SyntfError(f"a loss must be finite and not below 0, not {loss!r}")
-    return min(ceil(Fraction(loss) * UNIT), 2 * LIMIT * UNIT)  # above every budget is enough
+        raise SyntfError(f"a loss must be a finite number, at least 0, not {loss!r}")
+    return min(ceil(Fraction(loss) * UNIT), 2 * LIMIT * UNIT)  # more than every budget
 
 
-def _budget(kind: str, value: float) -> int:
-    units = floor(Fraction(positive(f"the budget of {_a(kind)}", value)) * UNIT)
+def _budget_units(kind: str, value: float) -> int:
+    units = floor(Fraction(positive(f"the budget of each {kind}", value)) * UNIT)
     if not 1 <= units <= LIMIT * UNIT:
-        raise SyntfError(f"the budget of {_a(kind)} must lie in [1e-6, {LIMIT}], not {value}")
+        raise SyntfError(f"the budget of each {kind} must lie in [1e-6, {LIMIT}], not {value}")
     return units
 
 
-def _a(kind: str) -> str:
-    return "an author" if kind == "author" else f"a {kind}"
-
-
-def _counted(
+def _count_names(
     names: Sequence[bytes], kind: str, first: int
 ) -> Iterator[tuple[bytes, str, int, int]]:
-    """How often each name is there, and which document is the first under it."""
+    """Yield how often each name occurs, and the first document that has it."""
     rows = dict(zip(reversed(names), range(first + len(names) - 1, first - 1, -1), strict=True))
     return ((name, kind, count, rows[name]) for name, count in Counter(names).items())
 
 
-def _same_naming(runs: Sequence[Run], named_by: NamedBy) -> None:
-    """One document has one name: not an id in one run and its text in the next."""
+def _refuse_other_naming(runs: Sequence[Run], named_by: NamedBy) -> None:
+    """Refuse ids if the last run used texts, and texts if it used ids: budgets would double."""
     if runs and runs[-1].named_by != named_by:
         before, now = runs[-1].named_by, named_by
         raise BudgetError(
-            f"the ledger knows documents by {before}s, and this run names them by {now}s, under "
-            "which they would have a second budget: name them (--id) as before"
+            f"the ledger identifies documents by {before}s, and this run by {now}s, which would "
+            "give each document a second budget: use --id as before"
         )
 
 
-def _place(path: Path) -> tuple[int, int]:
-    """Which file a path leads to; refused if it is not a file with one name."""
+def _file_identity(path: Path) -> tuple[int, int]:
+    """Return the device and inode of a file; raise an error unless it is a file with one name."""
     try:
         found = path.stat()
     except OSError as error:
         raise SyntfError(
-            f"no ledger at {path}: bring it back if it was moved (syntf ledger create makes a new "
-            "one, on which nothing is spent yet)"
+            f"no ledger at {path}: move it back if it was moved (syntf ledger create makes a new "
+            "one, to which nothing is charged yet)"
         ) from error
     if not stat.S_ISREG(found.st_mode):
-        raise SyntfError(f"{path} is not a file, so it is no ledger")
+        raise SyntfError(f"{path} is not a file, so it is not a ledger")
     if found.st_nlink > 1:
         raise SyntfError(
-            f"{path} has a second name (a hard link), under which it could be spent from "
-            "unseen: remove that"
+            f"{path} has a second name (a hard link), which would hide charges from this one: "
+            "remove the link"
         )
     return found.st_dev, found.st_ino

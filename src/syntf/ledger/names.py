@@ -1,4 +1,4 @@
-"""Under which names documents and authors stand in a ledger: keyed digests, nothing else."""
+"""The names of documents and authors in a ledger: keyed digests, never the names themselves."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ NamedBy = Literal["id", "text"]
 
 @dataclass(frozen=True)
 class Names:
-    """Whom a batch of documents is charged to: each by its id or its text, and its author."""
+    """Whom to charge for a batch of documents: each by its id or its text, and by its author."""
 
     documents: Sequence[str]
     authors: Sequence[str] | None = None
@@ -22,10 +22,10 @@ class Names:
 
     def __post_init__(self) -> None:
         if self.authors is not None and len(self.authors) != len(self.documents):
-            raise SyntfError("there must be one author for each document")
+            raise SyntfError("give one author for each document")
 
     def hashed(self, key: bytes) -> dict[str, list[bytes]]:
-        """The digests of documents and authors, 128 bits each, under the ledger's key."""
+        """Return digests of the documents and authors, 128 bits each, under the ledger's key."""
         found = {"document": _digests(key, self.by, self.documents)}
         if self.authors is not None:
             found["author"] = _digests(key, "author", self.authors)
@@ -34,10 +34,10 @@ class Names:
 
 @dataclass
 class Charge:
-    """A run that was charged; `run` is None if it had no documents.
+    """A run that was charged. `run` is None if it had no documents.
 
-    Only what was charged may be drawn for, and a file can change between the two times it is
-    read: :meth:`confirm` each batch before its draws.
+    Only charged documents may be drawn for, and a file can change between charging and drawing:
+    call :meth:`confirm` for each batch before it is drawn for.
     """
 
     key: bytes = field(repr=False)
@@ -45,14 +45,14 @@ class Charge:
     _batches: deque[bytes] = field(default_factory=deque, repr=False)
 
     def add(self, names: Names) -> dict[str, list[bytes]]:
-        """One more batch to charge; returns its digests."""
+        """Add a batch to charge, and return its digests."""
         hashed = names.hashed(self.key)
-        self._batches.append(_together(hashed))
+        self._batches.append(_batch_digest(hashed))
         return hashed
 
     def confirm(self, names: Names) -> None:
-        """Refuse a batch that is not the next of those charged."""
-        if not self._batches or self._batches.popleft() != _together(names.hashed(self.key)):
+        """Raise an error unless this is the next batch of those that were charged."""
+        if not self._batches or self._batches.popleft() != _batch_digest(names.hashed(self.key)):
             raise SyntfError(
                 "the input changed while it was being read: these are not the documents that the "
                 "ledger was charged for"
@@ -69,5 +69,5 @@ def _digests(key: bytes, kind: str, values: Sequence[str]) -> list[bytes]:
     return found
 
 
-def _together(hashed: Mapping[str, Sequence[bytes]]) -> bytes:
+def _batch_digest(hashed: Mapping[str, Sequence[bytes]]) -> bytes:
     return sha256(b"".join(digest for kind in hashed.values() for digest in kind)).digest()

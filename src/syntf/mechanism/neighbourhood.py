@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from syntf.core import drawing, entropy
+from syntf.core import drawing, entropy, parallel
 from syntf.core.checks import positive
 from syntf.core.errors import SyntfError, TableError
 from syntf.core.exact import log_up
@@ -151,7 +151,7 @@ class NeighbourhoodMechanism:
             outputs[block] = drawn = self._draw(flat[block], bits[block])
             return drawn.size
 
-        for done in drawing.in_blocks(draw_block, inputs.size, _BLOCK_DRAWS):
+        for done in parallel.in_blocks(draw_block, inputs.size, _BLOCK_DRAWS):
             if progress:
                 progress(done)
         return outputs.reshape(inputs.shape)

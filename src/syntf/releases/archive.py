@@ -1,35 +1,57 @@
-"""Zip files of deflated members, the container of npz: packed fast, the same bytes every time.
+"""Write .npz files: zip archives of arrays, compressed fast, with the same bytes every time.
 
-The standard library packs with zlib alone, which takes fifteen times as long for counts, and
-stamps each member with the time. Members are packed in memory, so that a file is written once
-from front to back. What does not fit 32 bits takes the 64-bit fields of the format.
+The standard library compresses with zlib alone, which takes fifteen times as long for counts, and
+stamps each member with the time. Members are compressed in memory, so a file is written once from
+front to back. Numbers that do not fit 32 bits use the 64-bit fields of the format (zip64).
 """
 
+import io
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
-try:  # four times as fast as the fastest of zlib, and as small as its default
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.core.parallel import in_blocks
+
+try:  # four times as fast as zlib at its fastest, and as small as zlib at its default
     from isal import isal_zlib as deflating
 
     LEVEL = 3
-except ImportError:  # a platform it is not made for
+except ImportError:  # a platform without it
     deflating = zlib  # type: ignore[misc]
     LEVEL = 1
 
-LARGE = 0xFFFFFFFF
-"""From here on a number stands in a 64-bit field."""
+PIECE = 1 << 18
+"""Numbers of an array that are converted and compressed at once."""
 
-_ELSEWHERE = 0xFFFFFFFF  # in the place of such a number
-_DEFLATED, _DATE = 8, 0x21  # the first day of 1980, at midnight
-_PLAIN, _WITH_64_BITS = 20, 45  # versions of the format that a reader needs
+LARGE = 0xFFFFFFFF
+"""Numbers from here on are written to a 64-bit field."""
+
+_IN_OTHER_FIELD = 0xFFFFFFFF  # stands in the 32-bit field of such a number
+_DEFLATED, _DATE = 8, 0x21  # the method, and midnight on the first day of 1980
+_PLAIN, _WITH_64_BITS = 20, 45  # versions of the format that a reader must know
+
+
+def write_arrays(
+    file: IO[bytes], arrays: Mapping[str, NDArray[Any]], types: Mapping[str, np.dtype[Any]]
+) -> None:
+    """Write arrays, each converted to its type; ``numpy.load`` reads them."""
+    names = list(arrays)
+
+    def pack_one(block: slice) -> Member:
+        name = names[block.start]
+        return packed(f"{name}.npy", _npy(arrays[name], types[name]))
+
+    write(file, list(in_blocks(pack_one, len(names), 1)))
 
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive, packed."""
+    """A file in an archive, compressed."""
 
     name: bytes
     crc: int
@@ -41,7 +63,7 @@ class Member:
         return sum(map(len, self.packed))
 
     def entry(self, start: int) -> bytes:
-        """What stands in the list at the end: this member begins at `start`."""
+        """Return the entry in the list at the end of the archive; this member begins at `start`."""
         narrow, extra = _fields(self.size, self.packed_size, start)
         return (
             struct.pack("<4sH", b"PK\1\2", _WITH_64_BITS)
@@ -52,10 +74,10 @@ class Member:
         )
 
     def header(self) -> bytes:
-        """What stands before the packed bytes; there the 64-bit fields come both or not at all."""
+        """Return the bytes before the member. There both sizes have 64-bit fields, or neither."""
         narrow, extra = _fields(self.size, self.packed_size)
         if extra:
-            narrow, extra = [_ELSEWHERE] * 2, _extra(self.size, self.packed_size)
+            narrow, extra = [_IN_OTHER_FIELD] * 2, _extra(self.size, self.packed_size)
         lengths = struct.pack("<HH", len(self.name), len(extra))
         return b"PK\3\4" + self._common(narrow, bool(extra)) + lengths + self.name + extra
 
@@ -66,7 +88,7 @@ class Member:
 
 
 def packed(name: str, content: Iterable[bytes | memoryview]) -> Member:
-    """A member of these pieces, one after the other."""
+    """Compress a member that is given in pieces."""
     packer = deflating.compressobj(LEVEL, deflating.DEFLATED, -15)
     crc, size, pieces = 0, 0, []
     for piece in content:
@@ -77,7 +99,7 @@ def packed(name: str, content: Iterable[bytes | memoryview]) -> Member:
 
 
 def write(file: IO[bytes], members: Sequence[Member]) -> None:
-    """All members, then the list of them."""
+    """Write all members, then the list of them."""
     place, entries = 0, []
     for member in members:
         entries.append(member.entry(place))
@@ -96,10 +118,22 @@ def write(file: IO[bytes], members: Sequence[Member]) -> None:
     file.writelines([*entries, end])
 
 
+def _npy(array: NDArray[Any], kind: np.dtype[Any]) -> Iterator[bytes | memoryview]:
+    """Yield the pieces of a .npy file that holds an array, converted to `kind`."""
+    header = io.BytesIO()
+    about = {**np.lib.format.header_data_from_array_1_0(array), "descr": kind.str}
+    np.lib.format.write_array_header_1_0(header, about)
+    yield header.getvalue()
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, PIECE):
+        piece = np.ascontiguousarray(flat[start : start + PIECE], kind)
+        yield piece.view(np.uint8).data
+
+
 def _fields(*numbers: int) -> tuple[list[int], bytes]:
-    """The numbers as 32-bit fields take them, and the field of those that are too large."""
+    """Return numbers for 32-bit fields, and the field with those that are too large."""
     large = [number for number in numbers if number >= LARGE]
-    narrow = [_ELSEWHERE if number >= LARGE else number for number in numbers]
+    narrow = [_IN_OTHER_FIELD if number >= LARGE else number for number in numbers]
     return narrow, _extra(*large) if large else b""
 
 

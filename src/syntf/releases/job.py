@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -29,9 +29,6 @@ from syntf.core.progress import Advance, Stages, silent
 from syntf.inputs import columns as input_columns
 from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
-from syntf.ledger.ledger import Ledger, accountable
-from syntf.ledger.names import Charge, Names
-from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
@@ -40,6 +37,11 @@ from syntf.releases.drawing_groups import DrawingGroups
 from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
 from syntf.report.table_summary import summarize_table
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
+
+if TYPE_CHECKING:  # a run without a ledger does not import it
+    from syntf.ledger.ledger import Ledger
+    from syntf.ledger.names import Charge, Names
+    from syntf.ledger.store import Run
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Release:
     skipped: Sequence[str]
     terms_without_vector: int
     notes: Sequence[str]
-    ledger_run: Run | None
+    ledger_run: "Run | None"
 
 
 def release(
@@ -79,7 +81,7 @@ def release(
     encoding: str = "utf-8",
     bad_rows: BadRows = "stop",
     settings: Settings | None = None,
-    ledger: Ledger | str | PathLike[str] | None = None,
+    ledger: "Ledger | str | PathLike[str] | None" = None,
     author: str | None = None,
     resume: bool = False,
     force: bool = False,
@@ -195,7 +197,7 @@ def release(
             if budget is not None:
                 with progress("charging", corpus.size) as advance:
                     names = (rest.names(frame) for frame in rest.frames(advance))
-                    charge = budget.spend(accountable(guarantee), names)
+                    charge = budget.charge(guarantee, names)
 
             with note_charge(charge):
                 # 5. Draw.
@@ -226,7 +228,7 @@ def release(
 
 
 @contextmanager
-def note_charge(charge: Charge | None) -> Iterator[None]:
+def note_charge(charge: "Charge | None") -> Iterator[None]:
     """Add to any error inside this context that the ledger stays charged."""
     try:
         yield
@@ -236,12 +238,16 @@ def note_charge(charge: Charge | None) -> Iterator[None]:
         raise
 
 
-def _open_ledger(ledger: Ledger | str | PathLike[str] | None, author: str | None) -> Ledger | None:
+def _open_ledger(
+    ledger: "Ledger | str | PathLike[str] | None", author: str | None
+) -> "Ledger | None":
     """Open the ledger to charge, and check that it has a budget for authors if they are named."""
     if ledger is None:
         if author is not None:
             raise SyntfError("--author names authors for a ledger: give --ledger too")
         return None
+    from syntf.ledger.ledger import Ledger
+
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     opened.check_authors(author is not None)
     return opened
@@ -338,10 +344,12 @@ class _Rest:
     def texts(self, frame: pl.DataFrame) -> list[str]:
         return input_columns.texts(frame, self.corpus.text or "text")
 
-    def names(self, frame: pl.DataFrame) -> Names:
+    def names(self, frame: pl.DataFrame) -> "Names":
         """Return the documents and authors that a ledger charges for these rows."""
         documents = self.texts(frame) if self.id is None else input_columns.names(frame, self.id)
         authors = None if self.author is None else input_columns.names(frame, self.author)
+        from syntf.ledger.names import Names
+
         return Names(documents, authors, "text" if self.id is None else "id")
 
     def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
@@ -353,7 +361,7 @@ class _Rest:
 
 
 def _draw(
-    rest: _Rest, anonymizer: Anonymizer, charge: Charge | None, progress: Stages
+    rest: _Rest, anonymizer: Anonymizer, charge: "Charge | None", progress: Stages
 ) -> Iterator[tuple[Counts, pl.DataFrame]]:
     """Draw for all documents that are not in the draft yet; yield shards of counts and columns."""
     groups = DrawingGroups(anonymizer, progress)

@@ -4,21 +4,16 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, repeat
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from syntf.core import drawing
 from syntf.core.counts import Counts, matrix, released_type
 from syntf.releases import archive
 
 Writer = Callable[[IO[bytes], Counts, Sequence[str], int], None]
 """Writes counts over some terms to a file; the last argument numbers the first document."""
-
-PIECE = 1 << 18
-"""Numbers of an array that are converted and packed at once."""
 
 LISTED_DOCUMENTS = 1 << 12
 """Documents whose lists of terms are built at once."""
@@ -33,14 +28,8 @@ def npz(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> No
         "shape": np.array(counts.shape),
         "data": counts.data,
     }
-    kinds = [released_type(array.dtype) for array in arrays.values()]
-    members = list(zip(arrays.items(), kinds, strict=True))
-
-    def pack(block: slice) -> archive.Member:
-        ((name, array), kind) = members[block.start]
-        return archive.packed(f"{name}.npy", _npy(array, kind))
-
-    archive.write(file, list(drawing.in_blocks(pack, len(members), 1)))
+    types = {name: released_type(array.dtype) for name, array in arrays.items()}
+    archive.write_arrays(file, arrays, types)
 
 
 def parquet(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
@@ -104,18 +93,6 @@ def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
     parquet = io.BytesIO()  # in memory first, so that a full disk raises an OSError
     documents.rechunk().write_parquet(parquet)  # batches of input must not show
     file.write(parquet.getbuffer())
-
-
-def _npy(array: NDArray[Any], kind: np.dtype[Any]) -> Iterator[bytes | memoryview]:
-    """Yield the pieces of a .npy file that holds an array, converted to `kind`."""
-    header = io.BytesIO()
-    about = {**np.lib.format.header_data_from_array_1_0(array), "descr": kind.str}
-    np.lib.format.write_array_header_1_0(header, about)
-    yield header.getvalue()
-    flat = array.reshape(-1)
-    for start in range(0, flat.size, PIECE):
-        piece = np.ascontiguousarray(flat[start : start + PIECE], kind)
-        yield piece.view(np.uint8).data
 
 
 def _labelled(counts: Counts, labels: Sequence[str]) -> Iterator[list[str]]:

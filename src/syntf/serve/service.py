@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
-from syntf.ledger.ledger import Ledger, accountable
+from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.ledger.names import Names
 from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
@@ -56,7 +56,7 @@ class Service:
         self.anonymizer = anonymizer
         self.ledger = ledger
         self.guarantee = guarantee.as_dict()
-        self._loss = accountable(guarantee)
+        self._loss = chargeable_loss(guarantee)
         inputs = anonymizer.vocabulary.inputs
         self._input_number = {term: number for number, term in enumerate(inputs)}
         outputs = anonymizer.vocabulary.outputs

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.core.errors import SyntfError, said
+from syntf.core.errors import SyntfError, shortened
 from syntf.core.progress import Advance, Stages, silent
 from syntf.vectors.quantize import Faults, Table, make_table, quantize, to_int8, word_number
 from syntf.vectors.text_files import read_text
@@ -64,7 +64,7 @@ def read(path: str | PathLike[str], stages: Stages = silent) -> Table:
                 return _read_binary(all_pieces, source, *header)
             return read_text(all_pieces, source, header)
     except _DAMAGED as error:
-        raise SyntfError(f"cannot read {source}: {said(error)}") from error
+        raise SyntfError(f"cannot read {source}: {shortened(error)}") from error
 
 
 def kind(path: str | PathLike[str]) -> Kind:
@@ -74,7 +74,7 @@ def kind(path: str | PathLike[str]) -> Kind:
         with source.open("rb") as file:
             return _kind(next(_pieces(file, lambda size: None), b""), source)
     except _DAMAGED as error:
-        raise SyntfError(f"cannot read {source}: {said(error)}") from error
+        raise SyntfError(f"cannot read {source}: {shortened(error)}") from error
 
 
 def _existing(path: str | PathLike[str]) -> Path:
@@ -213,7 +213,7 @@ def _read_npz(file: BinaryIO, source: Path) -> Table:
                 f"{source} holds pickled objects, which are never loaded: save the words as "
                 "strings, numpy.array(words, dtype=str)"
             ) from error
-        raise SyntfError(f"cannot read {source}: {said(error)}") from error
+        raise SyntfError(f"cannot read {source}: {shortened(error)}") from error
     if names.dtype.kind == "S":
         names = np.char.decode(names, "utf-8", "replace")
     if names.ndim != 1 or names.dtype.kind != "U":

@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from syntf.core.errors import SyntfError, said
+from syntf.core.errors import SyntfError, shortened
 
 FILES = ("data.noun", "data.verb", "data.adj", "data.adv")
 
@@ -102,7 +102,7 @@ def _synsets(source: Traversable) -> Iterator[list[str]]:
         try:
             text = path.read_bytes().decode("utf-8")
         except (OSError, *_DAMAGED) as error:
-            raise SyntfError(f"cannot read {path}: {said(error)}") from error
+            raise SyntfError(f"cannot read {path}: {shortened(error)}") from error
         synsets = 0
         for number, line in enumerate(text.split("\n"), start=1):
             if not line or line.startswith("  "):  # the licence, at the top

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
-from syntf.core.errors import SyntfError, said
+from syntf.core.errors import SyntfError, shortened
 from syntf.evaluation.experiment.csv_files import unescape_cell, write_table
 from syntf.evaluation.experiment.names import FLOORS, TEXT_METHODS, TOPIC_FLOOR, display_rank
 
@@ -150,7 +150,7 @@ def read_results(path: Path) -> list[Result]:
         except SyntfError:
             raise
         except (ValueError, KeyError, OverflowError, csv.Error) as error:
-            raise SyntfError(f"{path.name}, line {rows.line_num}: {said(error)}") from error
+            raise SyntfError(f"{path.name}, line {rows.line_num}: {shortened(error)}") from error
     return results
 
 
