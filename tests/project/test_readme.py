@@ -5,6 +5,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+import draw_picture
 import pytest
 
 from syntf.core.exact import shown
@@ -50,6 +51,13 @@ def test_preset_table_shows_the_losses_of_the_presets(readme):
             label = "the default" if name == "default" else f"`--preset {name}`"
             document = bounds.document_loss(preset["loss"], preset["length"])
             assert f"| {label} | {preset['loss']:g} | {document:,g} |" in readme
+
+
+def test_example_of_the_readme_is_that_of_the_picture(readme):
+    _, released = draw_picture.example()
+    lines = " ".join(line.removeprefix("> ") for line in readme.splitlines())
+    assert draw_picture.TEXT in lines
+    assert ", ".join(f"{word} {count}" for word, count in released[:13]) in lines
 
 
 def test_readme_is_short(readme):
