@@ -5,6 +5,7 @@ What it shares with every mechanism is in test_mechanism.py.
 
 import doctest
 import itertools
+from bisect import bisect_left
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import exp, log
@@ -19,6 +20,7 @@ from scipy.stats import chi2
 
 from syntf.core.errors import SyntfError, TableError
 from syntf.core.exact import log_up
+from syntf.mechanism import neighbourhood
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
@@ -449,3 +451,25 @@ def test_memory_is_that_of_the_neighbours():
     kept = [value for value in vars(mechanism).values() if isinstance(value, np.ndarray)]
     assert sum(array.nbytes for array in kept) <= 100_000 * 4 + 8
     assert mechanism.sample(np.arange(100_001)).max() < 10_000
+
+
+@given(
+    loss=st.floats(1e-9, 60),
+    bits=st.integers(8, 62),
+    outputs=st.integers(1, 200),
+    count=st.integers(1, 20),
+)
+def test_the_background_is_the_least_that_keeps_the_loss(loss, bits, outputs, count):
+    total = 1 << bits
+
+    def suffices(background):
+        shared = total - outputs * background
+        return log_up(Fraction(background - (-shared // count), background)) <= loss
+
+    candidates = range(1, total // outputs + 1)
+    place = bisect_left(candidates, True, key=suffices)
+    if place == len(candidates):
+        with pytest.raises(SyntfError, match="below what whole numbers can express"):
+            neighbourhood._background(loss, total, outputs, count)
+    else:
+        assert neighbourhood._background(loss, total, outputs, count) == candidates[place]

@@ -339,7 +339,7 @@ def test_an_evaluation_outlives_a_dead_worker_and_ctrl_c(place):
     run = syntf(place, *arguments, "2")
     assert run.returncode == 2
     assert "a process that was at work died" in said(run)
-    assert "the same command goes on" in said(run)
+    assert "run the same command again to continue" in said(run)
     log = place / "proof" / "runs.jsonl"
     done = log.read_bytes()
     command = [sys.executable, "-m", "syntf", *arguments, "40"]
@@ -357,7 +357,7 @@ def test_an_evaluation_outlives_a_dead_worker_and_ctrl_c(place):
         out, error = started.communicate()
     interrupted = subprocess.CompletedProcess(command, started.returncode, out, error)
     assert started.returncode == 130
-    assert "the same command goes on" in said(interrupted)
+    assert "run the same command again to continue" in said(interrupted)
     assert log.read_bytes().startswith(done)
     done = log.read_bytes()
     assert syntf(place, *arguments, "2").returncode == 0

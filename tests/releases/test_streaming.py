@@ -141,7 +141,7 @@ def kill(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
 for module, name in ((os, "replace"), (os, "fsync"), (archive, "write"), (draft, "npz"),
                      (draft, "write_documents"), (folder, "write_documents"),
-                     (folder, "readme"), (draft, "place_folder")):
+                     (folder, "render_readme"), (draft, "place_folder")):
     original = getattr(module, name)
     def wrapped(*arguments, original=original, **named):
         kill()
@@ -262,7 +262,7 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
     def fail(*arguments):
         raise failure
 
-    monkeypatch.setattr(folder, "readme", fail)
+    monkeypatch.setattr(folder, "render_readme", fail)
     assert syntf(monkeypatch) in (2, 130)
     told = capsys.readouterr().err.strip()
     assert told.endswith("no release was written; 230 documents are done: add --resume to go on")
@@ -273,7 +273,7 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
 def test_a_run_may_go_on_in_another_format(place, small, monkeypatch, first, then):
     """What a draft holds of one format is not released as it is in another."""
     with monkeypatch.context() as late:
-        late.setattr(folder, "readme", lambda *_: 1 / 0)
+        late.setattr(folder, "render_readme", lambda *_: 1 / 0)
         assert syntf(monkeypatch, "--format", first) == 70
     assert syntf(monkeypatch, "--format", then, "--resume", "--quiet") == 0
     assert syntf(monkeypatch, arguments=["verify", "out"]) == 0

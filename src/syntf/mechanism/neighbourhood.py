@@ -25,6 +25,7 @@ import hashlib
 import json
 from bisect import bisect_left
 from fractions import Fraction
+from math import expm1
 from typing import Any
 
 import numpy as np
@@ -119,8 +120,9 @@ class NeighbourhoodMechanism:
 
     def weights(self, row: int) -> Weights:
         """Return the integer weights of one input. They sum to the total."""
-        check_rows([row], self.shape[0])
         inputs, outputs = self.shape
+        if not 0 <= row < inputs:
+            check_rows([row], inputs)
         if row == inputs - 1:
             return _split(self.total, outputs)
         weights = np.full(outputs, self.background, dtype=np.int64)
@@ -201,8 +203,20 @@ def _background(loss: float, total: int, outputs: int, count: int) -> int:
         shared = total - outputs * background
         return Fraction(background - (-shared // count), background)
 
-    candidates = range(1, total // outputs + 1)
-    place = bisect_left(candidates, True, key=lambda b: log_up(worst_ratio(b)) <= loss)
+    def suffices(background: int) -> bool:
+        return log_up(worst_ratio(background)) <= loss
+
+    most = total // outputs
+    guess = int(total / (outputs + count * expm1(min(loss, 700.0))))
+    low = high = max(1, min(guess, most))
+    step = 1
+    while low > 1 and suffices(low):
+        low, step = max(1, low - step), 2 * step
+    step = 1
+    while high < most and not suffices(high):
+        high, step = min(most, high + step), 2 * step
+    candidates = range(low, high + 1)
+    place = bisect_left(candidates, True, key=suffices)
     if place == len(candidates):
         raise SyntfError(f"a loss of {loss:g} per word is below what whole numbers can express")
     return candidates[place]

@@ -82,10 +82,10 @@ def summarize_table(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int
         near = mechanism.shares.size
     near = min(near, len(outputs))
     frequent = sorted(range(len(outputs)), key=vocabulary.output_rows.__getitem__)[:SAMPLED_WORDS]
+    rows = [mechanism.weights(vocabulary.inputs.index(outputs[column])) for column in frequent]
     sum_stays, sum_near = 0, 0
     examples = []
-    for rank, column in enumerate(frequent):
-        weights = mechanism.weights(vocabulary.inputs.index(outputs[column]))
+    for rank, (column, weights) in enumerate(zip(frequent, rows, strict=True)):
         stays, nearest = _split_weights(weights, column, near)
         sum_stays, sum_near = sum_stays + stays, sum_near + nearest
         if rank < EXAMPLE_WORDS:
