@@ -68,8 +68,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Document frequencies for the weights 'tfidf': 'public' (from the order of the word vectors)
         or 'fitted' (from these texts; the release is then marked as not private).
     vocabulary : path or sequence of str, optional
-        Public vocabulary in place of the embedded one: a file with one term per line, or in Python
-        a sequence of terms. Its terms are the output words. They are the input words too, unless
+        Public vocabulary in place of the embedded one: a file with one term per line. Here also a
+        sequence of terms. Its terms are the output words. They are the input words too, unless
         `neighbours` is set: then every word with a vector is an input word.
     fit_vocabulary : bool, default=False
         Take the vocabulary from these texts. The release is then marked as not private.

@@ -62,14 +62,14 @@ def test_it_says_if_nothing_is_smaller(syntf):
     assert len(table) == 3
     loss = built(preset="paper", epsilon=80.0).loss
     assert table[1].split() == [*"n·ℓ, at δ = 0".split(), shown(5 * loss, 2), shown(10 * loss, 2)]
-    assert table[2] == "Nothing smaller than n·ℓ is known for these rows."
+    assert table[2] == "No method gives an ε smaller than n·ℓ for these rows."
 
 
 def test_it_says_what_compares_more_rows(syntf, monkeypatch):
     monkeypatch.setattr("syntf.privacy.accounting.MAX_CPU_WORK", 10)
     options = ["--preset", "paper", "--epsilon", 2]
     _, out, _ = syntf(*options, "--delta", 1e-6)
-    assert out.endswith("All pairs of 13 rows are compared with --device cuda only.\n")
+    assert out.endswith("Comparing all pairs of 13 rows needs --device cuda.\n")
     assert "all pairs of rows" not in out
 
 

@@ -596,7 +596,7 @@ def test_the_target_is_checked_before_anything_is_read(refused, place):
         (["--epsilon", "much"], "'much' is not a valid float"),
         (["--loss", "nan"], "loss must be finite and above 0"),
         (["--loss", "0"], "loss must be finite and above 0"),
-        (["--loss", "1", "--epsilon", "1"], "give --epsilon or --loss, not both"),
+        (["--loss", "1", "--epsilon", "1"], "--epsilon and --loss exclude each other"),
         (["--length", "0"], "length must be a whole number, at least 1"),
         (["--length", "-5"], "length must be a whole number, at least 1"),
         (["--length", "1.5"], "'1.5' is not a valid integer"),
@@ -626,7 +626,11 @@ def test_a_bad_option_is_one_line(refused, options, said):
         ("a.csv", b"id,text\n", "a.csv holds no rows"),
         ("a.csv", b"id,text\n1,a,b,c\n", "cannot read a.csv"),
         ("a.jsonl", b'{"text": "a"}\n{"text"\n', "a.jsonl: line 2 is not a JSON object"),
-        ("a.jsonl", b'{"text": ["a"]}\n', "column 'text' holds List, not text"),
+        (
+            "a.jsonl",
+            b'{"text": ["a"]}\n',
+            "line 1 has a list or an object where the text should be",
+        ),
         ("a.parquet", b"PAR1", "cannot read a.parquet"),
         ("a.docx", b"PK", "cannot tell the format of a.docx"),
     ],
@@ -877,7 +881,7 @@ def test_explain_shows_the_neighbours_and_what_is_left_to_all_others(
     text = " ".join(out.split())
     assert "violin: stays itself never (not an output)" in text
     assert "by a loss of at most 4.00; the best guess" in text
-    assert "Loss per word: 4.0000, the most any two can differ" in text
+    assert "Loss per word: 4.0000, the largest difference between any two words" in text
 
 
 def test_explain_compares_every_two_words(place, syntf):
@@ -1026,13 +1030,13 @@ def test_neighbours_are_kept_for_every_loss(place, empty_cache, syntf):
     kinds = sorted(path.suffix for path in empty_cache.iterdir())
     tokens = [".tokens"] if token_table.compiled else []  # what words count as, for both
     assert kinds == [".neighbours", *tokens]
-    assert syntf("cache", "clear").startswith(f"Forgot {len(kinds)} ")
+    assert syntf("cache", "clear").startswith(f"Deleted {len(kinds)} ")
 
 
 def test_measurements_are_kept_shown_and_forgotten(place, empty_cache, syntf):
     paper = ["--preset", "paper"]
     assert syntf("cache", "path") == str(empty_cache)
-    assert syntf("cache", "clear").startswith("Forgot 0 measurement")
+    assert syntf("cache", "clear").startswith("Deleted 0 entr")
     syntf(*anonymize(*paper, "--epsilon", 3))
     syntf(*anonymize(*paper, "--epsilon", 3, "--force", "--length", 3))
     syntf(*anonymize(*paper, "--epsilon", 4, "--force"))
@@ -1040,9 +1044,9 @@ def test_measurements_are_kept_shown_and_forgotten(place, empty_cache, syntf):
     tokens = [".tokens"] if token_table.compiled else []  # of the one vocabulary
     assert kinds == [".table", ".table", *tokens]
     (empty_cache / "mine.npz").write_bytes(b"")
-    assert syntf("cache", "clear").startswith(f"Forgot {len(kinds)} measurement")
+    assert syntf("cache", "clear").startswith(f"Deleted {len(kinds)} entr")
     assert [path.name for path in empty_cache.iterdir()] == ["mine.npz"]
-    assert syntf("cache", "clear").startswith("Forgot 0 measurement")
+    assert syntf("cache", "clear").startswith("Deleted 0 entr")
 
 
 # --keep a b
@@ -1069,9 +1073,9 @@ def test_measurements_are_kept_shown_and_forgotten(place, empty_cache, syntf):
         ["bounds", "anonymize", "--keep", "a", "b"],
     ],
 )
-def test_spread_leaves_alone_what_is_not_several_columns(arguments):
+def test_split_keep_leaves_alone_what_is_not_several_columns(arguments):
     before = list(arguments)
-    assert cli.spread(arguments) == before
+    assert cli.split_keep(arguments) == before
     assert arguments == before
 
 
@@ -1087,10 +1091,10 @@ def test_spread_leaves_alone_what_is_not_several_columns(arguments):
         ("--keep keep anonymize", "--keep keep --keep anonymize"),
     ],
 )
-def test_spread_gives_each_column_its_own_keep(given, spread):
+def test_split_keep_gives_each_column_its_own_keep(given, spread):
     start = ["anonymize", "in.csv"]
-    assert cli.spread(start + given.split()) == start + spread.split()
-    assert cli.spread(start + spread.split()) == start + spread.split()
+    assert cli.split_keep(start + given.split()) == start + spread.split()
+    assert cli.split_keep(start + spread.split()) == start + spread.split()
 
 
 @pytest.mark.parametrize("name", ["*", "^.*$", "^t.*$"])

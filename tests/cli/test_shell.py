@@ -12,7 +12,7 @@ import pytest
 from rich.table import Table
 
 from syntf.cli import app as cli
-from syntf.cli import console, exits
+from syntf.cli import exits, output
 from syntf.cli.exits import Exit
 from syntf.core.errors import Refused, SyntfError, TableError
 
@@ -65,7 +65,7 @@ def test_a_fault_has_its_own_code_and_quotes_nothing(call, monkeypatch):
     code, out, err = call("example")
     assert (code, out) == (Exit.FAULT, "")
     assert "oops" not in err
-    assert re.fullmatch(r"syntf: a fault of syntf \(KeyError in .*\): please report it\n", err)
+    assert re.fullmatch(r"syntf: a bug in syntf \(KeyError in .*\): please report it\n", err)
 
 
 def test_help_and_docs_list_every_code(call):
@@ -130,7 +130,7 @@ def test_a_closed_pipe_is_no_fault():
 
 def test_a_closed_pipe_under_a_table_is_told_by_its_code(monkeypatch):
     with pytest.raises(BrokenPipeError):
-        console.out.on_broken_pipe()
+        output.screen().on_broken_pipe()
 
 
 def test_a_release_is_made_without_what_evaluates(tmp_path):
@@ -145,7 +145,7 @@ def test_a_release_is_made_without_what_evaluates(tmp_path):
     done = process("anonymize", "texts.csv", *options, "-q", script=script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     modules = set(done.stdout.partition("modules:")[2].split())
-    assert "syntf.cli.anonymize" in modules
+    assert "syntf.cli.commands.anonymize" in modules
     assert not modules & {"sklearn", "matplotlib", "syntf.evaluation", "syntf.audit"}
 
 
@@ -191,8 +191,9 @@ def test_what_completes(tmp_path, words, found):
 
 
 def drawn(table, width, capsys, monkeypatch):
-    monkeypatch.setattr(console, "out", console.Output(width=width))
-    console.show(table)
+    screen = output.screen
+    monkeypatch.setattr(output, "screen", lambda chosen=width: screen(chosen))
+    output.show(table)
     return capsys.readouterr().out.splitlines()
 
 

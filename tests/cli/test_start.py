@@ -1,4 +1,4 @@
-"""Who anonymises ten texts waits for imports: a run loads what it uses and no more."""
+"""Start-up: help and short runs import only what they use; a process ends without delay."""
 
 import json
 import os
@@ -14,6 +14,34 @@ try:
 finally:
     print(json.dumps(sorted(sys.modules)))
 """
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["anonymize", "--help"], ["--version"]])
+def test_help_imports_no_heavy_library(python, arguments):
+    done = subprocess.run([python, "-c", RUN, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert not loaded & {"numpy", "polars", "scipy", "sklearn", "matplotlib", "rich", "tomllib"}
+
+
+def test_help_takes_little_processor_time(python):
+    """The limit of 0.15 s is for a machine of its own; a loaded one gets three tries."""
+    script = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(used.ru_utime + used.ru_stime)"
+    )
+    tries = [
+        float(
+            subprocess.run(
+                [python, "-c", script, python, "-m", "syntf", "--help"],
+                capture_output=True, text=True, check=True,
+            ).stdout
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    assert min(tries) < 0.15
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +90,12 @@ def test_a_run_loads_what_it_uses(loaded):
 BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}
 LEAVING = """
 import atexit, sys, threading, time
-from syntf.__main__ import leave
+from syntf.__main__ import end_process
 {before}
 atexit.register(print, "cleaned up")
 print("said")
 print("told", file=sys.stderr)
-leave(3)
+end_process(3)
 sys.exit(4)
 """
 WORKING = "threading.Thread(target=lambda: (time.sleep(0.3), print('worked'))).start()"

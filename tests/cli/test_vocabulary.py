@@ -177,7 +177,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(syntf, refused, mon
     def full(path, target):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr("os.replace", full)
     assert "No space left" in refused(*build("--force", "--min-df", 3))
 
 

@@ -68,7 +68,7 @@ def test_anchors_are_those_of_github():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["method", "parameters", "scikit-learn"])
+@pytest.mark.parametrize("name", ["api", "method", "parameters", "scikit-learn"])
 def test_doctests_of_a_page(name):
     page = ROOT / "docs" / f"{name}.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")

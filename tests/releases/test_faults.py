@@ -338,7 +338,7 @@ def test_an_evaluation_outlives_a_dead_worker_and_ctrl_c(place):
     (place.parent / "site" / "sitecustomize.py.die").touch()
     run = syntf(place, *arguments, "2")
     assert run.returncode == 2
-    assert "a process that was at work died" in said(run)
+    assert "a worker process died" in said(run)
     assert "run the same command again to continue" in said(run)
     log = place / "proof" / "runs.jsonl"
     done = log.read_bytes()

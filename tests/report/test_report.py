@@ -665,7 +665,7 @@ def test_other_files_are_no_evaluation(proof):
 
 
 def test_a_release_needs_no_matplotlib(python):
-    code = "import sys, syntf.cli.anonymize; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, syntf.releases.job; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([python, "-c", code]).returncode == 0
 
 

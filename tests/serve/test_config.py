@@ -2,7 +2,7 @@
 
 import pytest
 
-from syntf.cli.serve import read_token
+from syntf.cli.commands.serve import read_token
 from syntf.core.errors import SyntfError
 from syntf.serve.config import Config, is_loopback
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 
-from syntf.cli import console, main
+from syntf.cli import main, output
 from syntf.cli.commands import verify as command
 from syntf.core import cache_store, entropy
 from syntf.core.errors import SyntfError
@@ -539,7 +539,7 @@ def vectors_file(toy_vectors, path):
 
 
 def test_the_command_ends_with_the_losses(original, toy_vectors, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(console.out, "width", 80)
+    monkeypatch.setattr(output.screen(), "width", 80)
     path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
     assert run(original, path) == 0
     lines = capsys.readouterr().out.splitlines()

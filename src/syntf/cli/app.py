@@ -1,10 +1,11 @@
-"""The program: its commands, and how every one of them ends.
+"""The program `syntf`: its commands, loaded when they are used, and how they end.
 
-A command is a module of `syntf.cli.commands` with a `command`, named here once. Those modules
-hold options alone and import what a command does when it runs: `syntf --help` stays instant.
+A command is known here by its name, the place of its :class:`click.Command` and one line of help,
+so that ``syntf --help`` imports no command.
 """
 
 import sys
+from collections import UserDict
 from importlib import import_module
 from typing import Any
 
@@ -14,40 +15,80 @@ from syntf import __version__
 from syntf.cli import exits
 
 COMMANDS = {
-    "Make a release": ("init", "example", "anonymize", "serve", "vocabulary", "ledger"),
-    "Understand it": ("explain", "bounds", "coverage"),
-    "Check it": ("verify", "audit", "report"),
-    "Measure what it keeps": ("evaluate", "tune", "reproduce", "frontier"),
-    "Around it": ("cache", "completion"),
+    "Make a release": {
+        "init": ("setup:init", "Write a syntf.toml with the options that you repeat."),
+        "example": ("setup:example", "Write the example: 320 messages, 5 topics, 8 authors."),
+        "anonymize": ("anonymize:command", "Make a release from texts."),
+        "serve": ("serve:command", "Anonymise texts in a service; shows how on a page."),
+        "vocabulary": ("vocabulary:command", "Vocabularies from public texts: build, show."),
+        "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
+    },
+    "Understand it": {
+        "explain": ("explain:command", "Show what words become, and how alike they look."),
+        "bounds": ("bounds:command", "Show the loss per word, document and author."),
+        "coverage": ("coverage:command", "Show how many of your words are known; keep private."),
+    },
+    "Check it": {
+        "verify": ("verify:command", "Check a release that you received."),
+        "audit": ("audit:command", "Try to break the guarantee of this installation."),
+        "report": ("report:command", "Write the report page of a release again."),
+    },
+    "Measure what it keeps": {
+        "evaluate": ("evaluate:command", "Measure what a release keeps: topics, authors."),
+        "tune": ("tune:command", "Find settings for your texts."),
+        "reproduce": (
+            "syntf.research.commands.reproduce:command",
+            "Repeat the evaluation of the paper.",
+        ),
+        "frontier": (
+            "syntf.research.commands.frontier:command",
+            "Compare utility and loss with other systems.",
+        ),
+    },
+    "Other": {
+        "cache": ("setup:cache", "What is kept between runs: path, clear."),
+        "completion": ("setup:completion", "Let a shell complete commands and options."),
+    },
 }
-"""The modules, in the order and under the headings of the help."""
+"""Place and help of every command, under the headings of the help.
 
-RESEARCH_COMMANDS = ("reproduce", "frontier")
-"""Commands of `syntf.research`, which is loaded by name only: the product does not import it."""
+A place is a module of `syntf.cli.commands`, or the full name of another module, and the name of
+the command in it. The product names the research package here and imports it nowhere.
+"""
+
+
+class LazyCommands(UserDict[str, Any]):
+    """Commands by name, given as places and imported when they are first used."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        found = self.data[name]
+        if isinstance(found, str):
+            module, _, attribute = found.partition(":")
+            full_name = module if "." in module else f"syntf.cli.commands.{module}"
+            found = self.data[name] = getattr(import_module(full_name), attribute)
+        return found  # type: ignore[no-any-return]
 
 
 class Program(click.Group):
-    """A group whose help lists its commands under headings, and that ends as we say."""
+    """The group of all commands; its help lists them under headings."""
 
-    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        with exits.own_pipes():
-            return super().make_context(*arguments, **options)
+    def make_context(self, *arguments: Any, **attributes: Any) -> click.Context:
+        with exits.keep_broken_pipes():
+            return super().make_context(*arguments, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with exits.own_pipes():
+        with exits.keep_broken_pipes():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, names in COMMANDS.items():
+        for heading, commands in COMMANDS.items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [(f"{name:<10}", self.commands[name].get_short_help_str(100)) for name in names]
-                )
+                formatter.write_dl([(f"{name:<10}", help) for name, (_, help) in commands.items()])
 
 
 @click.group(
     cls=Program,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=exits.epilog(),
 )
 @click.version_option(__version__, message="syntf %(version)s")
@@ -62,40 +103,40 @@ def app() -> None:
     """
 
 
-for name in (name for names in COMMANDS.values() for name in names):
-    package = "syntf.research" if name in RESEARCH_COMMANDS else "syntf.cli"
-    app.add_command(import_module(f"{package}.commands.{name}").command)
+app.commands = LazyCommands(
+    {name: place for group in COMMANDS.values() for name, (place, _) in group.items()}
+)
 
 
-def spread(arguments: list[str]) -> list[str]:
-    """Let --keep take several columns, where INPUT comes first so that nothing is ambiguous.
+def split_keep(arguments: list[str]) -> list[str]:
+    """Let --keep take several columns, if INPUT comes first so that nothing is ambiguous.
 
-    >>> spread(["anonymize", "mails.csv", "--keep", "topic", "year", "--shuffle"])
+    >>> split_keep(["anonymize", "mails.csv", "--keep", "topic", "year", "--shuffle"])
     ['anonymize', 'mails.csv', '--keep', 'topic', '--keep', 'year', '--shuffle']
     """
     inputs = {"anonymize": 1, "init": 0}.get(arguments[0] if arguments else "")
     if inputs is None or any(argument.startswith("-") for argument in arguments[1 : 1 + inputs]):
         return arguments
     result = arguments[: 1 + inputs]
-    keeping = 0  # columns taken since --keep
+    columns = 0  # since --keep
     for argument in arguments[1 + inputs :]:
         if argument.startswith("-"):
-            keeping = int(argument == "--keep")
-        elif keeping:
-            result += ["--keep"] * (keeping > 1)
-            keeping += 1
+            columns = int(argument == "--keep")
+        elif columns:
+            result += ["--keep"] * (columns > 1)
+            columns += 1
         result.append(argument)
     return result
 
 
 def main() -> None:
-    """Run the command; whatever stops it is one line and an exit code."""
-    exits.leave_no_core()
+    """Run the command in sys.argv; any error becomes one line and an exit code."""
+    exits.disable_core_dumps()
     try:
-        code = app(spread(sys.argv[1:]), "syntf", standalone_mode=False) or exits.Exit.DONE
-    except SystemExit:  # of completion, which is no command
+        code = app(split_keep(sys.argv[1:]), "syntf", standalone_mode=False) or exits.Exit.DONE
+    except SystemExit:  # shell completion ends itself
         raise
     except BaseException as error:
-        code = exits.of(error)
-    exits.let_go()
+        code = exits.report(error)
+    exits.flush_output()
     sys.exit(int(code))

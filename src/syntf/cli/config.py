@@ -1,59 +1,160 @@
-"""A configuration file: options that are the same every time, written down once.
+"""Options from a configuration file, as click's default values.
 
-`syntf.toml`, or `[tool.syntf]` of a `pyproject.toml`, in the working folder or one above it.
-Options that several commands take stand at the top, those of one command in a section with its
-name. What stands there can change what is released, so a command says what it took from it.
+The file is `syntf.toml`, or the table `[tool.syntf]` of a `pyproject.toml`, in the working folder
+or a folder above it. Options of several commands stand at the top, options of one command in a
+section with its name. A file can change what is released, so a command prints what it took from it.
 """
 
+import json
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from syntf.cli.options import CONFIGURATION, Command, Option
 from syntf.core.errors import SyntfError, suggestion
 
 NAME = "syntf.toml"
 PYPROJECT = "pyproject.toml"
 
-EVERY_TIME = frozenset(
+COMMAND_LINE_ONLY = frozenset(
     "config no-config help force resume insecure-seed quiet json quick head".split()
 )
-"""Never configured: what overwrites, repeats draws or hides must be asked for every time."""
+"""Options that overwrite files, repeat draws or hide output: they must be given every time."""
 
-APART = frozenset(("out", "author"))
-"""Only in sections: these mean another thing to every command."""
+SECTIONS_ONLY = frozenset(("out", "author"))
+"""Options that mean something different for every command."""
 
 EXCLUSIVE = ({"epsilon", "loss"}, {"vocabulary", "fit-vocabulary"})
-"""One of these, from nearer by, takes the place of the others."""
+"""Keys of which one, given closer to the command, replaces the others."""
+
+USED = "syntf.config"
+"""The key under which a context keeps the file and its values."""
 
 Options = Mapping[str, click.Option]
 
 
 @dataclass(frozen=True)
 class Config:
-    """A file and what it says, by key; sections are keys as well."""
+    """A configuration file and its content."""
 
     path: Path
     table: Mapping[str, Any]
 
 
-class Value(NamedTuple):
-    """What a file says, and the same as a command line would: text that options convert."""
+class ConfiguredCommand(Command):
+    """A command with `--config` and `--no-config`; the command line wins over any file."""
 
-    said: Any
-    given: Any
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        common: dict[str, Any] = {
+            "is_eager": True, "expose_value": False, "group": CONFIGURATION,
+        }  # fmt: skip
+        self.params += [
+            Option(
+                ["--config"],
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                callback=_use_file,
+                help="Read options from this file. [default: the nearest syntf.toml, or "
+                "pyproject.toml with tool.syntf, in this folder or above]",
+                **common,
+            ),
+            Option(
+                ["--no-config"],
+                is_flag=True,
+                callback=_use_no_file,
+                help="Read no configuration file.",
+                **common,
+            ),
+        ]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.BadParameter as error:
+            if error.param is not None and _from_file(ctx, error.param):
+                error.add_note(f"from {_relative(ctx.meta[USED][0])}")
+            raise
+        self._drop_replaced_values(ctx)
+        return rest
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Print what comes from the file, also with --quiet, and run the command."""
+        path, values = ctx.meta.get(USED, (None, {}))
+        options = configurable(self)
+        used = [key for key in values if _from_file(ctx, options[key])]
+        if used:
+            listed = (f"{key} = {json.dumps(values[key], ensure_ascii=False)}" for key in used)
+            click.echo(f"syntf: from {_relative(path)}: {', '.join(listed)}", err=True)
+        return super().invoke(ctx)
+
+    def _drop_replaced_values(self, ctx: click.Context) -> None:
+        """Drop a loss of the file where the command line has an epsilon, and the like."""
+        options = configurable(self)
+        for group in EXCLUSIVE:
+            parameters = [options[key] for key in group if key in options]
+            sources = {ctx.get_parameter_source(str(each.name)) for each in parameters}
+            if ParameterSource.COMMANDLINE not in sources:
+                continue
+            for each in parameters:
+                if _from_file(ctx, each) and each.name:
+                    ctx.params[each.name] = False if each.is_flag else None
+                    ctx.set_parameter_source(each.name, ParameterSource.DEFAULT)
+
+
+def _use_file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> None:
+    """Make the values of the file the defaults of the command."""
+    if ctx.resilient_parsing:  # shell completion reads no files
+        return
+    if ctx.get_parameter_source("no_config") is ParameterSource.COMMANDLINE:
+        if path is not None:
+            raise click.UsageError("--config and --no-config exclude each other", ctx)
+        return
+    config = None
+    if path is not None:
+        config = read(path)
+        if config is None:
+            raise SyntfError(f"{path} has no table tool.syntf")
+    else:
+        with suppress(FileNotFoundError):  # the working folder was deleted
+            config = find(Path.cwd())
+    if config is None:
+        return
+    root = ctx.find_root()
+    commands = configurable_commands(root.command)
+    name = ctx.command_path.removeprefix(f"{root.command_path} ")
+    values = values_for(config, commands, name)
+    ctx.meta[USED] = (config.path, values)
+    ctx.default_map = {
+        str(commands[name][key].name): _as_argument(config.path, commands[name][key], key, value)
+        for key, value in values.items()
+    }
+
+
+def _use_no_file(ctx: click.Context, parameter: click.Parameter, chosen: bool) -> None:
+    if chosen and ctx.get_parameter_source("config") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--config and --no-config exclude each other", ctx)
+
+
+def _from_file(ctx: click.Context, parameter: click.Parameter) -> bool:
+    return ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT_MAP
+
+
+# Finding and reading a file
 
 
 def find(folder: Path) -> Config | None:
-    """The nearest configuration, from a folder upwards, to the root or the first `.git`."""
+    """Return the nearest configuration from a folder upwards, up to the first `.git`."""
     for place in (folder, *folder.parents):
         for name in (NAME, PYPROJECT):
             path = place / name
-            if os.path.isfile(path) and _trusted(path):  # false also where one may not look
+            if os.path.isfile(path) and _is_trusted(path):  # False also without permission
                 config = read(path)
                 if config is not None:
                     return config
@@ -62,21 +163,23 @@ def find(folder: Path) -> Config | None:
     return None
 
 
-def _trusted(path: Path) -> bool:
-    """Whether nobody but us, or who rules the machine, can have written it."""
+def _is_trusted(path: Path) -> bool:
+    """Whether only this user or root can have written the file."""
     if os.name != "posix":
         return True
-    found = path.stat()
-    return found.st_uid in (0, os.getuid()) and not found.st_mode & 0o002
+    status = path.stat()
+    return status.st_uid in (0, os.getuid()) and not status.st_mode & 0o002
 
 
 def read(path: Path) -> Config | None:
-    """A file of either kind; None for a `pyproject.toml` that does not speak of syntf."""
+    """Read a file of either kind; return None for a `pyproject.toml` without `tool.syntf`."""
+    import tomllib
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SyntfError(
-            f"{path} is not TOML: {error}; mend it, or go on without it: --no-config"
+            f"{path} is not TOML: {error}; correct the file, or ignore it with --no-config"
         ) from error
     if path.name == PYPROJECT:
         tools = table.get("tool", {})
@@ -88,92 +191,102 @@ def read(path: Path) -> Config | None:
     return Config(path, table)
 
 
-def chosen(config: Config, commands: Mapping[str, Options], command: str) -> dict[str, Value]:
-    """What a file says for a command, by the keys of its options; all of the file is checked."""
-    top, sections = _parts(config, commands)
-    result: dict[str, Value] = {}
-    for found, known in (
-        ({key: top[key] for key in top if key in commands[command]}, shared(commands)),
-        (sections.get(command, {}), commands[command]),
-    ):
-        for key, value in found.items():
-            for others in EXCLUSIVE:
-                if key in others:
-                    result = {k: v for k, v in result.items() if k not in others - set(found)}
-            result[key] = Value(value, _given(config.path, known[key], key, value))
-    return result
+# The keys that a file may have
 
 
-def shared(commands: Mapping[str, Options]) -> dict[str, click.Option]:
-    """The options that may stand at the top: those of two commands or more."""
-    seen: dict[str, list[click.Option]] = {}
-    for options in commands.values():
-        for key, option in options.items():
-            seen.setdefault(key, []).append(option)
-    return {key: found[0] for key, found in seen.items() if len(found) > 1 and key not in APART}
+def configurable_commands(command: click.Command, path: str = "") -> dict[str, Options]:
+    """Return the options that a file may set, by command (`vocabulary build`) and key."""
+    if isinstance(command, click.Group):
+        below = [
+            configurable_commands(each, f"{path} {name}".strip())
+            for name, each in command.commands.items()
+        ]
+        return {name: options for found in below for name, options in found.items()}
+    return {path: configurable(command)} if isinstance(command, ConfiguredCommand) else {}
 
 
 def configurable(command: click.Command) -> dict[str, click.Option]:
-    """The options of a command that a file may hold, by their keys: long names, no dashes."""
+    """Return the options of a command that a file may set, by key: the long name, no dashes."""
     options = (option for option in command.params if isinstance(option, click.Option))
-    named = {key_of(option): option for option in options}
-    return {key: option for key, option in named.items() if key not in EVERY_TIME}
+    by_key = {key_of(option): option for option in options}
+    return {key: option for key, option in by_key.items() if key not in COMMAND_LINE_ONLY}
+
+
+def shared(commands: Mapping[str, Options]) -> dict[str, click.Option]:
+    """Return the options that may stand at the top of a file: those of two commands or more."""
+    by_key: dict[str, list[click.Option]] = {}
+    for options in commands.values():
+        for key, option in options.items():
+            by_key.setdefault(key, []).append(option)
+    return {
+        key: options[0]
+        for key, options in by_key.items()
+        if len(options) > 1 and key not in SECTIONS_ONLY
+    }
 
 
 def key_of(option: click.Option) -> str:
     return max(option.opts, key=len).removeprefix("--")
 
 
-def _parts(
-    config: Config, commands: Mapping[str, Options]
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Top and sections, where every key is one that is known."""
-    top, sections = {}, {}
+def values_for(config: Config, commands: Mapping[str, Options], command: str) -> dict[str, Any]:
+    """Return what a file sets for a command, by key; raise SyntfError for any unknown key."""
     common = shared(commands)
+    top: dict[str, Any] = {}
+    sections: dict[str, dict[str, Any]] = {}
     for name, value in config.table.items():
         if isinstance(value, dict):
             if name not in commands:
-                _unknown(config.path, f"section [{name}]", name, commands)
-            sections[name] = dict(_keys(config.path, value, commands[name], f" of [{name}]"))
+                _refuse(config.path, f"section [{name}]", name, commands)
+            for key in value:
+                if key not in commands[name]:
+                    _refuse(config.path, f"key {key!r} in [{name}]", key, commands[name])
+            sections[name] = value
         else:
-            homes = [home for home, options in commands.items() if name in options]
-            if homes and name not in common:
-                raise SyntfError(f"{config.path}: {name!r} belongs in a section: [{homes[0]}]")
+            owners = [owner for owner, options in commands.items() if name in options]
+            if owners and name not in common:
+                raise SyntfError(f"{config.path}: {name!r} belongs in a section: [{owners[0]}]")
+            if not owners:
+                _refuse(config.path, f"key {name!r}", name, common)
             top[name] = value
-    return dict(_keys(config.path, top, common, "")), sections
+    values: dict[str, Any] = {}
+    for level in (top, sections.get(command, {})):
+        for key, value in level.items():
+            if key not in commands[command]:
+                continue
+            for group in EXCLUSIVE:
+                if key in group:
+                    replaced = group - set(level)
+                    values = {k: v for k, v in values.items() if k not in replaced}
+            values[key] = value
+    return values
 
 
-def _keys(
-    path: Path, table: Mapping[str, Any], known: Options, where: str
-) -> Iterator[tuple[str, Any]]:
-    for name, value in table.items():
-        if name not in known:
-            _unknown(path, f"key {name!r}{where}", name, known)
-        yield name, value
-
-
-def _unknown(path: Path, what: str, name: str, known: Mapping[str, Any]) -> None:
-    if name in EVERY_TIME:
-        raise SyntfError(f"{path}: {name!r} is for the command line alone")
+def _refuse(path: Path, what: str, name: str, known: Mapping[str, Any]) -> None:
+    if name in COMMAND_LINE_ONLY:
+        raise SyntfError(f"{path}: {name!r} is for the command line only")
     raise SyntfError(f"{path}: unknown {what}{suggestion(name, known)}")
 
 
-def _given(path: Path, option: click.Option, key: str, value: Any) -> Any:
-    """A value as the command line would give it; paths are relative to the file."""
+def _as_argument(path: Path, option: click.Option, key: str, value: Any) -> Any:
+    """Return a value as the command line would pass it; paths are relative to the file."""
     if option.is_flag:
         if not isinstance(value, bool):
-            raise SyntfError(f"{path}: {key!r} is true or false, not {value!r}")
+            raise SyntfError(f"{path}: {key!r} must be true or false, not {value!r}")
         return value
     values = value if option.multiple and isinstance(value, list) else [value]
-    for one in values:
-        if isinstance(one, bool) or not isinstance(one, str | int | float):
+    for each in values:
+        if isinstance(each, bool) or not isinstance(each, str | int | float):
             kind = "a list of names" if option.multiple else "text or a number"
-            raise SyntfError(f"{path}: {key!r} is {kind}, not {one!r}")
-    texts = [_resolved(path, option, str(one)) for one in values]
+            raise SyntfError(f"{path}: {key!r} must be {kind}, not {each!r}")
+    texts = [str(each) for each in values]
+    if isinstance(option.type, click.Path):
+        texts = [text if text.startswith("spacy:") else str(path.parent / text) for text in texts]
     return texts if option.multiple else texts[0]
 
 
-def _resolved(path: Path, option: click.Option, text: str) -> str:
-    if isinstance(option.type, click.Path) and not text.startswith("spacy:"):
-        return str(path.parent / text)
-    return text
+def _relative(path: Path) -> str:
+    """Return a path relative to the working folder if it is below it."""
+    with suppress(ValueError, OSError):
+        return str(path.absolute().relative_to(Path.cwd()))
+    return str(path)

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
-from syntf.cli import console
+from syntf.cli import output
+from syntf.cli.output import escape
 from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.experiment.folder import LINKAGE_NAMES
 from syntf.evaluation.experiment.names import MODELS
@@ -35,14 +35,14 @@ METHODS = {
 
 def print_heading(notices: Iterable[str]) -> None:
     """Print for whom the figures are, and each notice."""
-    console.out.print(HEADING)
+    output.say(HEADING)
     for notice in notices:
-        console.out.print(f"[yellow]![/] {escape(notice)}")
+        output.say(f"[yellow]![/] {escape(notice)}")
 
 
 def print_folder(contents: str, out: Any) -> None:
     """Print what was written to which folder."""
-    console.out.print(f"{contents} written to {escape(str(out))}", soft_wrap=True)
+    output.say(f"{contents} written to {escape(str(out))}", wrap=False)
 
 
 def loss_record(results: Results, parameters: Parameters, settings: Settings) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the one line that says why."""
+"""How a command ends: its exit code, and the one line on standard error that says why."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from syntf.core.errors import COMPLETE, Refused, SyntfError, TableError, printab
 
 
 class Exit(IntEnum):
-    """What a script can tell from how a command ended."""
+    """The exit codes of every command."""
 
     DONE = 0
     REFUSED = 1
@@ -26,105 +26,105 @@ class Exit(IntEnum):
 
 
 MEANINGS = {
-    Exit.DONE: "done; of verify, audit and ledger verify: all is well",
-    Exit.REFUSED: "the answer is no: a check failed, a budget or a goal was missed",
-    Exit.USAGE: "not carried out: a mistyped command, bad input, a full disk",
-    Exit.FAULT: "a fault in syntf itself, to be reported",
+    Exit.DONE: "done; verify, audit and ledger verify: every check passed",
+    Exit.REFUSED: "refused: a check failed, or a budget or goal was not met",
+    Exit.USAGE: "not done: wrong command or option, bad input, disk full",
+    Exit.FAULT: "a bug in syntf; please report it",
     Exit.INTERRUPTED: "interrupted",
-    Exit.CLOSED: "whatever read the output stopped reading",
+    Exit.CLOSED: "the program that read the output stopped reading",
 }
 
 
 def epilog() -> str:
-    """The exit codes, for the end of the help."""
+    """Return the list of exit codes for the end of the help."""
     lines = [f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items()]
     return "\n".join(["\b", "Exit codes:", *lines])
 
 
-def of(error: BaseException) -> int:
-    """Say in one line what stopped a command; its exit code."""
+def report(error: BaseException) -> int:
+    """Print in one line what stopped a command, and return the exit code for it."""
     match error:
         case click.exceptions.Exit():
             return error.exit_code
         case click.exceptions.NoArgsIsHelpError():
             click.echo(error.format_message())
         case click.UsageError():
-            _say(_with_help(error.format_message(), error.ctx), error)
+            _print(_with_help(error.format_message(), error.ctx), error)
         case click.ClickException():
-            _say(error.format_message(), error)
+            _print(error.format_message(), error)
         case Refused():
-            _say(str(error), error)
+            _print(str(error), error)
             return Exit.REFUSED
         case SyntfError() | TableError():
-            _say(str(error), error)
+            _print(str(error), error)
         case BrokenPipeError():
             return Exit.CLOSED
         case OSError():
             where = f" ({error.filename})" if error.filename else ""
-            _broke_off(f"{error.strerror or error}{where}", error)
+            _print_failure(f"{error.strerror or error}{where}", error)
         case KeyboardInterrupt() | click.Abort():
-            with suppress(ValueError):  # no more while threads end; only the main one may say so
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-            _broke_off("interrupted", error.__context__ or error)
+            with suppress(ValueError):  # only the main thread may set a handler
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # let threads end undisturbed
+            _print_failure("interrupted", error.__context__ or error)
             return Exit.INTERRUPTED
-        case _:  # a panic of polars is no Exception
-            if cause := _of_the_machine(error):
-                _broke_off(cause, error)
+        case _:  # includes panics of polars, which are not Exceptions
+            if cause := _lack_of_resources(error):
+                _print_failure(cause, error)
             else:
-                _broke_off(_fault(error), error)
+                _print_failure(_bug(error), error)
                 return Exit.FAULT
     return Exit.USAGE
 
 
-def leave_no_core() -> None:
-    """A crash writes no image of the memory, which holds the texts."""
-    with suppress(ImportError, OSError, ValueError):  # Windows has none
+def disable_core_dumps() -> None:
+    """Keep a crash from writing the memory, which holds the texts, to disk."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no core dumps
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 @contextmanager
-def own_pipes() -> Iterator[None]:
-    """Keep click from ending with 1 where the output is closed: it looks at the number alone."""
+def keep_broken_pipes() -> Iterator[None]:
+    """Raise a closed pipe without its error number: click would end the program with 1 for it."""
     try:
         yield
     except BrokenPipeError as error:
         raise BrokenPipeError from error
 
 
-def let_go() -> None:
-    """If nobody reads the output any more, what is left of it goes nowhere, in silence."""
-    if sys.stdout is None:  # closed before we began
+def flush_output() -> None:
+    """Write the rest of the output, or discard it if nobody reads it any more."""
+    if sys.stdout is None:  # closed before the program began
         return
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError:  # a full disk, say: Python tells at its end
+    except OSError:  # a full disk, for example: Python reports it when it ends
         pass
 
 
 def _with_help(message: str, context: click.Context | None) -> str:
-    """A message of click's ends in a sign or not; ours do not."""
+    """Add where the help is to a message, after a full stop if the message has none."""
     if context is None:
         return message
     stop = "" if message.endswith((".", "?", ")")) else "."
     return f"{message}{stop} See: {context.command_path} --help"
 
 
-def _of_the_machine(error: BaseException) -> str:
-    """What the machine could not give, if that is what stopped us."""
+def _lack_of_resources(error: BaseException) -> str:
+    """Return what the machine lacked, or an empty text if that is not why the command stopped."""
     chain = [error]
     while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
         chain.append(cause)
-    if "BrokenExecutor" in {kind.__name__ for one in chain for kind in type(one).__mro__}:
-        return "a process that was at work died, for want of memory perhaps"
-    return "not enough memory" if any(map(_of_memory, chain)) else ""
+    if "BrokenExecutor" in {base.__name__ for each in chain for base in type(each).__mro__}:
+        return "a worker process died, perhaps because memory ran out"
+    return "not enough memory" if any(map(_is_lack_of_memory, chain)) else ""
 
 
-def _of_memory(error: BaseException) -> bool:
-    """Also by the words of threads and libraries, and by one that fails to load without a word."""
+def _is_lack_of_memory(error: BaseException) -> bool:
+    """Recognise also the messages of threads and libraries, and a library that cannot load."""
     if isinstance(error, RuntimeError | ImportError):
         signs = ("start new thread", "failed to map segment", "memory")
         return any(sign in str(error) for sign in signs)
@@ -133,31 +133,31 @@ def _of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, SystemError) and loading)
 
 
-def _fault(error: BaseException) -> str:
-    """What failed and where, without the error's own words: they may quote a text."""
-    places = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+def _bug(error: BaseException) -> str:
+    """Say what failed and where, without the error's message: it may quote a text."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     package = Path(__file__).parents[1]
-    ours = [frame for frame in places if package in Path(frame.f_code.co_filename).parents]
-    frame = (ours or places)[-1]
+    own = [frame for frame in frames if package in Path(frame.f_code.co_filename).parents]
+    frame = (own or frames)[-1]
     where = f"{Path(frame.f_code.co_filename).name}, {frame.f_code.co_name}"
-    return f"a fault of syntf ({type(error).__name__} in {where}): please report it"
+    return f"a bug in syntf ({type(error).__name__} in {where}): please report it"
 
 
-def _broke_off(message: str, error: BaseException) -> None:
-    """What matters most of a run that broke off, where it was to make a release."""
+def _print_failure(message: str, error: BaseException) -> None:
+    """Print why a command stopped half-way; say whether a release was written."""
     written = COMPLETE in _notes(error)
     lacking = "; no release was written" * (sys.argv[1:2] == ["anonymize"] and not written)
-    _say(f"{message}{lacking}", error)
+    _print(f"{message}{lacking}", error)
 
 
-def _say(message: str, error: BaseException | None = None) -> None:
-    """One line, with what was noted on the error on its way."""
+def _print(message: str, error: BaseException) -> None:
+    """Print one line with the notes that were added to the error."""
     line = " ".join("; ".join([message, *_notes(error)]).split())
     click.echo(f"syntf: {printable(line)}", err=True)
 
 
 def _notes(error: BaseException | None) -> list[str]:
-    """What was noted on an error on its way, and on one that it interrupted."""
+    """Return the notes of an error and of the errors that it interrupted."""
     notes: list[str] = []
     while error is not None:
         notes += [note for note in getattr(error, "__notes__", []) if note not in notes]

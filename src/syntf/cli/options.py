@@ -1,209 +1,200 @@
-"""Options that several commands share."""
+"""Options: made from the definitions of the settings, or shared by several commands."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
-from syntf.core.choices import Morphology
+from syntf.pipeline.settings import PRESET, SETTINGS, Settings, preset_values
 
 FILE = click.Path(path_type=Path)
 
+BASIC = "Basic options"
+PRIVACY = "Privacy"
+WORDS = "Words and vectors"
+FILES = "Files"
+LARGE_RUNS = "Large runs"
+CONFIGURATION = "Configuration"
+FOR_TESTS = "For tests"
+GROUPS = (BASIC, PRIVACY, WORDS, FILES, LARGE_RUNS, CONFIGURATION, FOR_TESTS)
+"""The headings of options, in the order of the help."""
 
-def count_or_share(value: str) -> float:
-    """A whole number, or a decimal one: 1 is one text, 1.0 is all of them."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(value)
-    raise click.BadParameter(f"{value!r} is neither a count nor a share")
-
-
-text = click.option("--text", default="text", show_default=True, help="The column with the texts.")
-device = click.option(
-    "--device",
-    type=click.Choice(["cpu", "cuda"]),
-    default="cpu",
-    show_default=True,
-    help="What works out tables: cuda is a GPU, for large vocabularies, and needs syntf[cuda].",
-)
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
-quiet = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
-no_progress = click.option("--quiet", "-q", is_flag=True, help="Show the result alone.")
-
-PARAMETERS = {
-    "preset": click.option(
-        "--preset",
-        type=click.Choice(["default", "accurate", "paper"]),
-        default="default",
-        show_default=True,
-        help="What is not said otherwise: for authors that are hard to tell, for topics that "
-        "are easy to tell, or the paper's optimum.",
-    ),
-    "epsilon": click.option(
-        "--epsilon",
-        type=float,
-        help="Privacy parameter of the mechanism; the loss is measured.",
-    ),
-    "loss": click.option(
-        "--loss",
-        type=float,
-        help="Wanted loss per word, in place of --epsilon: finds the epsilon for it. [default: 8]",
-    ),
-    "neighbours": click.option(
-        "--neighbours",
-        type=int,
-        metavar="K",
-        help="Replace a word by one of its K nearest, or by any other word, all alike: the "
-        "loss is half of epsilon. [default: 1; the paper grades words by similarity]",
-    ),
-    "length": click.option(
-        "--length",
-        type=int,
-        help="Words drawn for every document, whatever its own length. [default: 125]",
-    ),
-    "spelling": click.option(
-        "--spelling",
-        type=float,
-        default=0.3,
-        show_default=True,
-        help="How much a shared spelling counts against a substitute, 0 to 1.",
-    ),
-    "morphology": click.option(
-        "--morphology",
-        type=click.Choice(get_args(Morphology)),
-        default="lemma",
-        show_default=True,
-        help="Word forms: dictionary form, lower case, or as written.",
-    ),
-    "analyzer": click.option(
-        "--analyzer",
-        default="fast",
-        show_default=True,
-        metavar="fast|spacy:MODEL",
-        help="What finds the words of a text: syntf itself, or an installed spaCy pipeline.",
-    ),
-    "vocabulary": click.option(
-        "--vocabulary",
-        type=FILE,
-        metavar="FILE",
-        help="A public vocabulary, one term a line. Default: the embedded one.",
-    ),
-    "synsets": click.option(
-        "--synsets/--no-synsets",
-        help="Extend the vocabulary by synonyms from WordNet (must be installed).",
-    ),
-    "vectors": click.option(
-        "--vectors",
-        type=FILE,
-        metavar="FILE",
-        help="Word vectors: GloVe or word2vec text or binary, plain or .gz; .npz with arrays "
-        "words and vectors; or spacy:MODEL. Default: embedded.",
-    ),
-    "min_df": click.option(
-        "--min-df",
-        type=count_or_share,
-        metavar="COUNT|SHARE",
-        default="2",
-        show_default=True,
-        help="For a vocabulary from texts: the least number, or share, of texts with a term.",
-    ),
-    "max_df": click.option(
-        "--max-df",
-        type=count_or_share,
-        metavar="COUNT|SHARE",
-        default="1.0",
-        show_default=True,
-        help="The greatest number, or share, of texts with a term.",
-    ),
-    "max_size": click.option(
-        "--max-size",
-        type=int,
-        metavar="N",
-        help="Of the terms, only N: those that most texts contain if they are from texts, or "
-        "else the most frequent by the order of the word vectors.",
-    ),
-    "weights": click.option(
-        "--weights",
-        type=click.Choice(["tf", "tfidf", "topical"]),
-        help="How a document's terms are weighed. [default: tf]",
-    ),
-    "draws": click.option(
-        "--draws",
-        type=click.Choice(["independent", "systematic"]),
-        help="How a document's terms are drawn: each by itself, or spread over all of them. "
-        "[default: systematic]",
-    ),
-    "idf": click.option(
-        "--idf",
-        type=click.Choice(["public", "fitted"]),
-        default="public",
-        show_default=True,
-        help="For tfidf: from public frequencies, or fitted on these texts (marked).",
-    ),
-    "numbers": click.option(
-        "--keep-numbers/--no-keep-numbers", "numbers", help="Do not leave out numbers."
-    ),
-}
+Decorator = Callable[[Any], Any]
 
 
-def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Several options as one decorator, listed in this order."""
+class Option(click.Option):
+    """An option that the help lists under the heading `group`."""
+
+    def __init__(self, *arguments: Any, group: str = BASIC, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.group = group
+
+
+class Command(click.Command):
+    """A command whose help lists its options under headings, the basic ones first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record and isinstance(parameter, click.Option):
+                groups.setdefault(getattr(parameter, "group", BASIC), []).append(record)
+        for heading in sorted(groups, key=GROUPS.index):
+            with formatter.section("Options" if len(groups) == 1 else heading):
+                formatter.write_dl(groups[heading])
+
+
+def option(*names: str, group: str = BASIC, **attributes: Any) -> Decorator:
+    """Return a decorator that adds an option under the heading `group`."""
+    return click.option(*names, cls=Option, group=group, **attributes)
+
+
+def combine(*decorators: Decorator) -> Decorator:
+    """Return one decorator that adds several options, listed in this order."""
 
     def decorate(command: Any) -> Any:
-        for option in reversed(decorators):
-            command = option(command)
+        for decorator in reversed(decorators):
+            command = decorator(command)
         return command
 
     return decorate
 
 
-def parameters(*names: str) -> Callable[[Any], Any]:
-    """The options of these parameters, listed in this order."""
-    return options(*(PARAMETERS[name] for name in names))
+# Options made from settings
 
 
-corpus_options = options(
+def count_or_share(value: str) -> float:
+    """Return a whole number as int and any other as float: 1 is one text, 1.0 is all texts."""
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(value)
+    raise click.BadParameter(f"{value!r} is neither a count nor a share")
+
+
+TYPES: dict[str, Any] = {
+    "number": float, "count": int, "count or share": count_or_share, "file": FILE, "text": str,
+}  # fmt: skip
+
+
+def setting_option(name: str, *, help: str | None = None) -> Decorator:
+    """Return the option of a setting; `help` replaces the text of its definition."""
+    setting = PRESET if name == "preset" else SETTINGS[name]
+    attributes: dict[str, Any] = {"help": help or _with_option_names(setting.help)}
+    by_preset = {} if name == "preset" else preset_values(name)
+    if len({repr(value) for value in by_preset.values()}) > 1:
+        attributes["help"] += f" [default: {_default_text(by_preset)}]"
+    elif setting.default is not None and setting.kind != "flag":
+        shown = str(setting.default) if setting.kind == "count or share" else setting.default
+        attributes |= {"default": shown, "show_default": True}
+    if setting.metavar is not None:
+        attributes["metavar"] = setting.metavar
+    flag = _option_name(name)
+    if setting.kind == "flag":
+        flag = f"{flag}/--no-{flag.removeprefix('--')}"
+    else:
+        choice = click.Choice(setting.choices) if setting.choices else None
+        attributes["type"] = choice or TYPES[setting.kind]
+    return option(flag, name, group=setting.group, **attributes)
+
+
+def setting_options(*names: str) -> Decorator:
+    """Return the options of several settings, listed in this order."""
+    return combine(*map(setting_option, names))
+
+
+def settings_from(options: dict[str, Any]) -> Settings:
+    """Return the settings that these options choose, and remove them from `options`."""
+    chosen = {name: options.pop(name) for name in ("preset", *SETTINGS) if name in options}
+    if None not in (chosen.get("epsilon"), chosen.get("loss")):
+        raise click.UsageError("--epsilon and --loss exclude each other: give one of them")
+    return Settings.from_preset(**chosen)
+
+
+def _option_name(setting: str) -> str:
+    name = None if setting == "preset" else SETTINGS[setting].option
+    return f"--{name or setting.replace('_', '-')}"
+
+
+def _with_option_names(help: str) -> str:
+    """Replace the names of settings in backquotes by those of their options."""
+    return re.sub(r"`(\w+)`", lambda match: _option_name(match[1]), help)
+
+
+def _default_text(by_preset: dict[str, Any]) -> str:
+    """List the default of a setting and those presets that have another value.
+
+    >>> _default_text({"default": 8.0, "accurate": 8.5, "paper": None})
+    '8; accurate: 8.5; paper: none'
+    """
+    shown = {
+        preset: "none" if value is None else str(value).removesuffix(".0")
+        for preset, value in by_preset.items()
+    }
+    default = shown.pop("default")
+    others = [f"{preset}: {value}" for preset, value in shown.items() if value != default]
+    return "; ".join([default, *others])
+
+
+# Options that several commands share
+
+text = option(
+    "--text", default="text", show_default=True, help="Column with the texts. Example: body."
+)
+device = option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    group=LARGE_RUNS,
+    help="Where tables are computed that are not in the cache: 'cuda' is a GPU and needs "
+    "syntf[cuda]. The result is the same.",
+)
+as_json = option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
+quiet = option("--quiet", "-q", is_flag=True, help="Print errors only.")
+no_progress = option("--quiet", "-q", is_flag=True, help="Print the result without progress.")
+force = option("--force", is_flag=True, help="Replace the file.")
+
+corpus_options = combine(
     text,
-    click.option(
-        "--label", metavar="COLUMN", help="The column with what an analyst wants to tell."
-    ),
-    click.option("--author", metavar="COLUMN", help="The column with who wrote the text."),
-    click.option("--split", metavar="COLUMN", help="A column that says train or test."),
-    click.option(
+    option("--label", metavar="COLUMN", help="Column to predict, such as the topic."),
+    option("--author", metavar="COLUMN", help="Column that names the author of a text."),
+    option("--split", metavar="COLUMN", help="Column that says train or test."),
+    option(
         "--test-share",
         type=float,
         default=0.4,
         show_default=True,
-        help="Without --split: the share of texts to test on, drawn once and for all.",
+        help="Without --split: share of the texts to test on.",
     ),
-    click.option(
+    option(
         "--min-test",
         type=click.IntRange(min=1),
         default=5,
         show_default=True,
-        help="Test texts that a suspect author must have.",
+        help="Test texts that an author must have to be a suspect.",
     ),
 )
-"""Where a file has its texts, labels and authors, and which texts are for testing."""
+"""Columns of a file with texts, labels and authors, and which texts are for testing."""
 
-evaluation_options = options(
-    click.option(
+evaluation_options = combine(
+    option(
         "--runs",
         type=click.IntRange(min=1),
         default=10,
         show_default=True,
-        help="Times that texts are anonymised and evaluated.",
+        help="How often the texts are anonymised and evaluated.",
     ),
-    click.option(
+    option(
         "--tagger",
         metavar="spacy:MODEL|pattern",
-        help="What tags parts of speech for the attacker. [default: spaCy's small "
-        "English model if installed, or else pattern]",
+        help="What finds parts of speech for the attacker. [default: spaCy's small "
+        "English model if installed, otherwise pattern]",
     ),
-    click.option("--force", is_flag=True, help="Start anew in a folder with results."),
+    option("--force", is_flag=True, help="Start again in a folder with results."),
     as_json,
     quiet,
 )
-"""What every command that evaluates can be told."""
+"""Options of every command that evaluates."""

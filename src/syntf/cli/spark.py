@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from syntf import spark
-from syntf.cli import console
+from syntf.cli import output
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.pipeline.settings import Settings
@@ -90,7 +90,7 @@ def run(
         written = release.write(place, force=force)
         release.close()
     if as_json:
-        console.emit(_record(place, written))
+        output.emit(_record(place, written))
     elif not quiet:
         _summarize(place, written)
 
@@ -152,11 +152,11 @@ def _record(place: str, written: Written) -> dict[str, Any]:
 
 def _summarize(place: str, written: Written) -> None:
     promise = written.guarantee
-    console.out.print(
+    output.say(
         f"{written.documents:,} documents, {promise.length} words drawn for each\n"
         f"loss per word {shown(promise.loss_per_word.tight, 4)}, "
         f"per document {shown(promise.loss_per_document, 2)}"
     )
     for caveat in promise.caveats:
-        console.out.print(f"[yellow]![/] {escape(caveat)}")
-    console.out.print(f"Release written to {escape(place)}", soft_wrap=True)
+        output.say(f"[yellow]![/] {escape(caveat)}")
+    output.say(f"Release written to {escape(place)}", wrap=False)

@@ -199,8 +199,7 @@ class Settings:
     )
     vocabulary: str | PathLike[str] | Sequence[str] | None = _setting(
         None,
-        "Public vocabulary in place of the embedded one: a file with one term per line, or in "
-        "Python a sequence of terms.",
+        "Public vocabulary in place of the embedded one: a file with one term per line.",
         kind="file", check=_unchecked, metavar="FILE",
     )  # fmt: skip
     fit_vocabulary: bool = _setting(

@@ -1,127 +1,248 @@
-"""`syntf anonymize`: its options."""
+"""`syntf anonymize`: make a release and print what was made."""
 
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, device, parameters, quiet, text
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    FILE,
+    FILES,
+    FOR_TESTS,
+    LARGE_RUNS,
+    PRIVACY,
+    as_json,
+    device,
+    option,
+    quiet,
+    setting_options,
+    settings_from,
+    text,
+)
+from syntf.core.errors import printable
+
+if TYPE_CHECKING:
+    from syntf.releases.job import Release
+
+ON_SPARK = ("text", "id", "keep", "input_format", "force", "quiet", "as_json")
+"""Options that Spark takes; all others are refused unless they have their default value."""
 
 
-@click.command("anonymize", short_help="Make a release from texts.", cls=Configured)
+@click.command("anonymize", cls=ConfiguredCommand)
 @click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder to write. Example: release.")
 @text
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Where the release goes.")
-@click.option("--id", metavar="COLUMN", help="A column that names the documents; released as is.")
-@click.option(
+@option("--id", metavar="COLUMN", help="Column that identifies a document; released as it is.")
+@option(
     "--keep",
     multiple=True,
     metavar="COLUMN ...",
-    help="Columns to release as they are, outside the guarantee.",
+    help="Columns to release as they are, outside the guarantee. Example: topic year.",
 )
-@click.option("--shuffle/--no-shuffle", help="Release the documents in a random order.")
-@click.option(
+@option("--shuffle/--no-shuffle", help="Release the documents in random order.")
+@setting_options("preset", "loss", "length")
+@option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
+@quiet
+@as_json
+@setting_options("epsilon", "neighbours")
+@option(
+    "--ledger",
+    type=FILE,
+    metavar="FILE",
+    group=PRIVACY,
+    help="Charge the loss of every document to this ledger before anything is drawn. The run is "
+    "refused if it would exceed a budget. Created by syntf ledger create.",
+)
+@option(
+    "--author",
+    metavar="COLUMN",
+    group=PRIVACY,
+    help="For a ledger with a budget for authors: column that names them. Not released.",
+)
+@setting_options("spelling", "weights", "draws", "idf", "morphology", "analyzer", "numbers")
+@setting_options("vocabulary", "fit_vocabulary", "min_df", "max_df", "max_size", "synsets")
+@setting_options("vectors")
+@option(
     "--format",
     type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text"]),
     default="npz",
     show_default=True,
-    help="What the counts are written as.",
+    group=FILES,
+    help="Format of the counts.",
 )
-@click.option(
+@option(
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
-    help="In place of what the names of the files end in; needed for standard input.",
+    group=FILES,
+    help="Format of INPUT, if it is not the one that the file names end in. Needed for standard "
+    "input.",
 )
-@click.option("--encoding", default="utf-8", show_default=True, help="Of text files that are read.")
-@click.option(
+@option(
+    "--encoding",
+    default="utf-8",
+    show_default=True,
+    group=FILES,
+    help="Encoding of text files. Example: latin-1.",
+)
+@option(
     "--bad-rows",
     type=click.Choice(["stop", "skip"]),
     default="stop",
     show_default=True,
-    help="Rows with a wrong number of fields, bad JSON or no text: stop before "
-    "anything is released, or leave them out and say where they were.",
+    group=FILES,
+    help="At rows with a wrong number of fields or bad JSON: 'stop' before anything is released, "
+    "or 'skip' them and list them.",
 )
-@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters("analyzer", "vocabulary")
-@click.option(
-    "--fit-vocabulary/--no-fit-vocabulary",
-    help="Take the vocabulary from these texts: outside the guarantee, and marked so.",
+@option(
+    "--resume", is_flag=True, group=LARGE_RUNS, help="Continue an interrupted run, same options."
 )
-@parameters("min_df", "max_df", "max_size", "synsets", "vectors")
-@parameters("weights", "draws", "idf", "numbers")
-@click.option(
-    "--ledger",
-    type=FILE,
-    metavar="FILE",
-    help="Charge the loss of every document to this ledger before anything is drawn; refused "
-    "where it would exceed a budget. Made by syntf ledger create.",
-)
-@click.option(
-    "--author",
-    metavar="COLUMN",
-    help="For a ledger with a budget for authors: the column that names them. Not released.",
-)
-@click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped.")
-@click.option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
-@as_json
-@quiet
-@click.option(
-    "--insecure-seed",
-    "seed",
-    type=int,
-    help="Repeatable draws, for tests only: marks the release NOT PRIVATE.",
-)
-@click.option(
+@option(
     "--jobs",
     type=int,
     metavar="N",
-    help="Threads that share the work; -2 for all cores but one. [default: one a core]",
+    group=LARGE_RUNS,
+    help="Number of threads; -2 for all cores but one. [default: one per core]",
 )
 @device
-@click.option(
+@option(
     "--engine",
     type=click.Choice(["local", "spark"]),
     default="local",
     show_default=True,
-    help="What does the work: this process, or Spark (needs pip install 'syntf[spark]').",
+    group=LARGE_RUNS,
+    help="Where the work is done: in this process, or by Spark (needs pip install 'syntf[spark]').",
 )
-@click.option("--master", metavar="URL", help="Of Spark's cluster. [default: local[*]]")
-def command(inputs: tuple[str, ...], out: Path, **options: Any) -> None:
+@option(
+    "--master",
+    metavar="URL",
+    group=LARGE_RUNS,
+    help="Address of the Spark cluster. [default: local[*]]",
+)
+@option(
+    "--insecure-seed",
+    "seed",
+    type=int,
+    metavar="N",
+    group=FOR_TESTS,
+    help="Make the draws repeatable. The release is marked NOT PRIVATE.",
+)
+def command(
+    inputs: tuple[str, ...],
+    out: Path,
+    engine: str,
+    master: str | None,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """Make a release from the texts in INPUT.
 
     INPUT is a .csv, .tsv, .jsonl, .parquet or .mbox file, also compressed (.gz, .bz2, .xz), a
-    folder of text files, several of these, a pattern in quotes, or - for standard input. It
-    may be larger than memory. The release holds synthetic counts (vectors.npz,
-    vocabulary.txt), what you keep of each document (documents.parquet), the guarantee
+    folder of text files, several of these, a pattern in quotes, or - for standard input. It may
+    be larger than memory. The release is a folder with synthetic counts (vectors.npz,
+    vocabulary.txt), the columns that you keep (documents.parquet), the guarantee
     (guarantee.json), and README.txt and report.html for whoever receives it.
 
     \b
     Example:
       syntf anonymize mails.csv --text body --keep topic --shuffle --out release
     """
-    from syntf.cli import anonymize
-
-    engine, master = options.pop("engine"), options.pop("master")
+    settings = settings_from(options)
     if engine == "spark":
-        return _on_spark(inputs, out, master or "local[*]", options)
+        from syntf.cli import spark
+
+        _refuse_options_that_spark_lacks(options)
+        own = {name: options[name] for name in ON_SPARK if name in options}
+        master = master or "local[*]"
+        return spark.run(
+            inputs, out, master=master, settings=settings, as_json=as_json, quiet=quiet, **own
+        )
     if master:
-        raise click.UsageError("--master is the address of a cluster: add --engine spark")
-    files = ("text", "id", "keep", "shuffle", "format", "input_format", "encoding", "bad_rows",
-             "ledger", "author", "resume", "force", "quiet", "as_json", "device",
-             "jobs")  # fmt: skip
-    own = {name: options.pop(name) for name in files} | {"insecure_seed": options.pop("seed")}
-    anonymize.run(inputs, out, settings=anonymize.settings(**options), **own)
+        raise click.UsageError("--master is the address of a Spark cluster: add --engine spark")
+    from syntf.releases import job
+
+    options["insecure_seed"] = options.pop("seed")
+    with output.progress(quiet) as progress:
+        release = job.release(inputs, out, settings=settings, progress=progress, **options)
+    if not quiet:
+        _warn_of_skipped_rows(release)
+    with suppress(OSError):  # the release is complete even if its summary cannot be printed
+        if as_json:
+            output.emit(_record(release))
+        elif not quiet:
+            _show(release)
 
 
-def _on_spark(inputs: tuple[str, ...], out: Path, master: str, options: dict[str, Any]) -> None:
-    from syntf.cli import anonymize, spark
+def _refuse_options_that_spark_lacks(options: dict[str, Any]) -> None:
+    """Raise SyntfError if the person chose an option that Spark does not have."""
+    from syntf.cli import spark
 
     context = click.get_current_context()
-    others = {name: options.pop(name) for name in [*spark.APART, *spark.FIXED]}
-    default = ParameterSource.DEFAULT
-    spark.check({n: v for n, v in others.items() if context.get_parameter_source(n) != default})
-    files = ("text", "id", "keep", "input_format", "force", "quiet", "as_json")
-    own = {name: options.pop(name) for name in files}
-    spark.run(inputs, out, master=master, settings=anonymize.settings(**options), **own)
+    chosen = {
+        name: value
+        for name, value in options.items()
+        if name not in ON_SPARK
+        and context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    spark.check(chosen)
+
+
+def _warn_of_skipped_rows(release: "Release") -> None:
+    """Print which rows were left out to standard error: this can depend on texts."""
+    if count := release.skipped_rows:
+        rows = "1 broken row was" if count == 1 else f"{count:,} broken rows were"
+        click.echo(f"syntf: {rows} left out:", err=True)
+        for place in release.skipped:
+            click.echo(f"  {printable(place)}", err=True)
+
+
+def _record(release: "Release") -> dict[str, Any]:
+    """Describe a release for programs; `guarantee` is the content of ``guarantee.json``."""
+    from syntf.ledger.ledger import UNIT
+
+    run = release.ledger_run
+    return {
+        "out": str(release.path),
+        "documents": release.documents,
+        "terms_without_vector": release.terms_without_vector,
+        "notes": list(release.notes),
+        "ledger": run and {"run": run.number, "loss": run.loss / UNIT, "head": run.hash},
+        "guarantee": release.guarantee.as_dict(),
+    }
+
+
+def _show(release: "Release") -> None:
+    """Print a release in a few lines."""
+    from syntf.core.exact import shown
+    from syntf.ledger.ledger import format_units
+
+    guarantee = release.guarantee
+    for note in release.notes:
+        output.say(f"word vectors: {output.escape(note)}")
+    loss = guarantee.loss_per_word
+    bounds = f"bounds: improved {shown(loss.improved, 2)}, standard {shown(loss.standard, 2)}"
+    rows = [
+        ["documents", f"{release.documents:,}, {guarantee.length} words drawn for each"],
+        ["vocabulary", f"{guarantee.input_size:,} words in, {guarantee.vocabulary_size:,} out"],
+        ["loss per word", f"[bold]{shown(loss.tight, 4)}[/]  ({bounds})"],
+        ["loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]"],
+    ]
+    if dropped := release.terms_without_vector:
+        note = f"{dropped:,} terms of the vocabulary have no vector and were left out"
+        rows.insert(2, ["", note])
+    output.table(rows)
+    for caveat in guarantee.caveats:
+        output.warn(caveat)
+    if not guarantee.private:
+        output.warn("The release is marked as not private.")
+    output.say(f"Release written to {output.escape(release.path)}", wrap=False)
+    if (run := release.ledger_run) is not None:
+        output.say(
+            f"Charged to the ledger: {format_units(run.loss, up=True)} for each of "
+            f"{run.documents:,} documents (run {run.number})."
+        )
+        output.say(f"Keep the ledger's head in another place: {run.hash}", wrap=False)

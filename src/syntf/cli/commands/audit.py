@@ -1,41 +1,100 @@
-"""`syntf audit`: its options."""
+"""`syntf audit`: test whether this installation keeps its guarantee."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import as_json, no_progress, parameters
+from syntf import __version__
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import as_json, no_progress, option, setting_options, settings_from
+
+if TYPE_CHECKING:
+    from syntf.audit import Finding
+    from syntf.privacy.guarantee import Guarantee
+
+STYLES = {"passed": "green", "weak": "yellow", "failed": "bold red"}
 
 
-@click.command(
-    "audit", short_help="Try to break the guarantee of the program installed here.", cls=Configured
-)
-@click.option("--quick", is_flag=True, help="A sample of rows and fewer draws: seconds.")
-@click.option(
+@click.command("audit", cls=ConfiguredCommand)
+@option("--quick", is_flag=True, help="Check a sample of rows with fewer draws: seconds.")
+@option(
     "--samples",
     type=click.IntRange(min=1000),
     metavar="N",
-    help="Words drawn from a row where draws are counted. [default: 2000000; 100000 if quick]",
+    help="Words drawn from a row where draws are counted. [default: 2000000; 100000 with --quick]",
 )
-@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters(
+@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
 @as_json
 @no_progress
-def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **chosen: Any) -> int:
-    """Examine the program installed here: is what it promises true of what it draws?
+def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **options: Any) -> int:
+    """Test whether this installation keeps the guarantee that it states.
 
-    Takes the parameters of syntf anonymize, needs no texts, and tries to break the guarantee
-    they give: on the table, the sampler, real draws, and documents made to differ. Says what
-    was tried, what came out and what it would have caught. Exit code 1 if a check fails.
+    Takes the settings of syntf anonymize and needs no texts. The audit tries to break the
+    guarantee at the table, the sampler, real draws and documents made to differ. It prints what
+    was tried, what was found and what each check would have caught. The exit code is 1 if a check
+    fails.
 
     \b
     Example:
       syntf audit --loss 7 --quick
     """
-    from syntf.cli import anonymize, audit
+    from syntf.audit import audit
+    from syntf.pipeline.anonymizer import Anonymizer
 
-    settings = anonymize.settings(**chosen)
-    return audit.run(settings, samples, quick=quick, as_json=as_json, quiet=quiet)
+    with output.progress(quiet) as stages:
+        subject = Anonymizer.build(settings_from(options), stages=stages)
+        findings = list(audit(subject, draws=samples, quick=quick, stages=stages))
+    if as_json:
+        output.emit(_record(subject.guarantee(), findings))
+    else:
+        _show(subject.guarantee(), findings)
+    return int(any(finding.outcome == "failed" for finding in findings))
+
+
+def _show(guarantee: "Guarantee", findings: Sequence["Finding"]) -> None:
+    """Print each check with what was tried, what was found and what it would have caught."""
+    output.say(
+        f"syntf {__version__}, {guarantee.mechanism}, ε = {guarantee.epsilon:g}, "
+        f"{guarantee.input_size:,} inputs, {guarantee.vocabulary_size:,} outputs, "
+        f"{guarantee.length} words"
+    )
+    for finding in findings:
+        outcome = f"[{STYLES[finding.outcome]}]{finding.outcome:>6}[/]"
+        output.say(f"\n{outcome}  [bold]{finding.check}[/]")
+        rows = []
+        for name, lines in (
+            ("tried", [finding.tried]),
+            ("found", finding.results),
+            ("weak", finding.limits),
+            ("FAULT", finding.faults[:5]),
+            ("catches", [finding.catches]),
+        ):
+            for number, line in enumerate(line for line in lines if line):
+                rows.append([f" [dim]{'' if number else name}[/]", output.escape(line)])
+        output.table(rows)
+    checks = {
+        outcome: [finding.check for finding in findings if finding.outcome == outcome]
+        for outcome in STYLES
+    }
+    if checks["failed"]:
+        verdict = f"FAILED: {', '.join(checks['failed'])}. Do not release with this program."
+    elif checks["weak"]:
+        weak = ", ".join(checks["weak"])
+        verdict = f"No check failed; with these settings {weak} can find little."
+    else:
+        verdict = f"All {len(findings)} checks passed."
+    output.say(f"\n{verdict}")
+
+
+def _record(guarantee: "Guarantee", findings: Sequence["Finding"]) -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "passed": all(finding.outcome != "failed" for finding in findings),
+        "checks": [finding.as_dict() for finding in findings],
+        "guarantee": guarantee.as_dict(),
+    }

@@ -1,33 +1,64 @@
-"""`syntf coverage`: its options."""
+"""`syntf coverage`: how many words of the texts are known, for the owner of the texts only.
 
+No other command computes these figures, so none of them can end up in a release.
+"""
+
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, no_progress, parameters, text
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import FILE, as_json, no_progress, setting_options, settings_from, text
+
+HEADING = "For the owner of the texts; not part of any release. Do not publish."
 
 
-@click.command(
-    "coverage", short_help="How much of your texts is known; for your eyes only.", cls=Configured
-)
+@click.command("coverage", cls=ConfiguredCommand)
 @click.argument("input", type=FILE)
 @text
-@parameters("preset", "neighbours", "morphology", "analyzer", "vocabulary", "vectors", "numbers")
+@setting_options("preset", "neighbours", "morphology", "analyzer", "vocabulary", "vectors")
+@setting_options("numbers")
 @as_json
 @no_progress
-def command(input: Path, text: str, as_json: bool, quiet: bool, **chosen: Any) -> None:
-    """How much of the texts in INPUT is known: for their owner, never for a release.
+def command(input: Path, text: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Show how many words of the texts in INPUT are known. For the owner of the texts only.
 
-    The figures are exact, so they tell of single documents. They are printed here, written
-    nowhere, and no other command computes them.
+    The figures are exact, so they reveal something about single documents. They are printed and
+    not written to any file.
 
     \b
     Example:
       syntf coverage mails.csv --text body
     """
-    from syntf.cli import anonymize, coverage
+    from syntf.inputs import columns, corpus
+    from syntf.pipeline.prepare import reading
+    from syntf.vocabulary.coverage import coverage
 
-    settings = anonymize.settings(**chosen)
-    coverage.run(input, text, settings, as_json=as_json, quiet=quiet)
+    settings = settings_from(options)
+    texts = columns.texts(corpus.read(input), text)
+    with output.progress(quiet) as stages:
+        analyzer, _, vocabulary = reading(settings, stages=stages)
+    found = coverage(texts, analyzer, vocabulary.inputs)
+    if as_json:
+        output.emit({"note": HEADING, **asdict(found), "tokens": found.tokens})
+        return
+    output.say(HEADING)
+    rows = [
+        ["documents", f"{found.documents:,}", ""],
+        ["  without a known word", f"{found.empty:,}", _share(found.empty, found.documents)],
+        ["tokens", f"{found.tokens:,}", ""],
+    ]
+    for name, count in (
+        ("  known", found.known),
+        ("  unknown", found.unknown),
+        ("  left out (stop words, numbers)", found.left_out),
+    ):
+        rows.append([name, f"{count:,}", _share(count, found.tokens)])
+    output.table(rows, right=(1, 2))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "–"

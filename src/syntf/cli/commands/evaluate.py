@@ -5,29 +5,33 @@ from typing import Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, corpus_options, evaluation_options, parameters
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    FILE,
+    corpus_options,
+    evaluation_options,
+    option,
+    setting_option,
+    setting_options,
+    settings_from,
+)
 
 CORPUS_OPTIONS = ("text", "label", "author", "split", "test_share")
 OWN_OPTIONS = ("min_test", "runs", "scrub", "tagger", "force", "as_json", "quiet")
 
 
-@click.command(
-    "evaluate",
-    short_help="Measure how well topics and authors can be predicted.",
-    cls=Configured,
-)
+@click.command("evaluate", cls=ConfiguredCommand)
 @click.argument("input", type=FILE, metavar="FILE")
 @corpus_options
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@click.option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
-@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters("analyzer", "vocabulary")
-@click.option(
-    "--fit-vocabulary/--no-fit-vocabulary", help="Take the vocabulary from the training texts."
+@option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
+@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("analyzer", "vocabulary")
+@setting_option("fit_vocabulary", help="Take the vocabulary from the training texts.")
+@setting_options(
+    "min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
-@parameters("min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers")
 def command(input: Path, out: Path, **options: Any) -> None:
     """Measure what a release of the texts in FILE keeps: topics, authors, or both.
 
@@ -38,13 +42,11 @@ def command(input: Path, out: Path, **options: Any) -> None:
 
     \b
     Example:
-      syntf evaluate mails.csv --text body --label topic --author sender --out proof
+      syntf evaluate mails.csv --label topic --author sender --out proof
     """
-    from syntf.cli import anonymize
-
     own = {name: options.pop(name) for name in (*CORPUS_OPTIONS, *OWN_OPTIONS)}
     columns = {name: own.pop(name) for name in CORPUS_OPTIONS}
-    run(input, out, columns, settings=anonymize.settings(**options), **own)
+    run(input, out, columns, settings=settings_from(options), **own)
 
 
 def run(
@@ -62,7 +64,7 @@ def run(
     settings: Any,
 ) -> None:
     """Evaluate releases of a file; `columns` are the arguments of `corpus_from_table`."""
-    from syntf.cli import console, evaluation_tables
+    from syntf.cli import evaluation_tables, output
     from syntf.core.errors import SyntfError
     from syntf.core.exact import shown
     from syntf.evaluation.attack.linkage import attack_release
@@ -95,7 +97,7 @@ def run(
         notices.append(evaluator.why_no_labels)
     if evaluator.why_no_labels and not scenarios:
         raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
-    with console.progress(quiet) as stages:
+    with output.progress(quiet) as stages:
         experiment = Experiment(corpus, evaluator, settings, runs, ALL_ATTACKERS, stages=stages)
         results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
         with resumable():
@@ -107,7 +109,7 @@ def run(
     html = render_report(guarantee, table, evaluation=folder.read_evaluation(out, parameters))
     (out / REPORT_FILE).write_bytes(html.encode())
     if as_json:
-        console.emit(
+        output.emit(
             {
                 "note": evaluation_tables.HEADING,
                 "notices": notices,
@@ -121,14 +123,14 @@ def run(
         )
     elif not quiet:
         evaluation_tables.print_heading(notices)
-        console.show(evaluation_tables.comparison_table(results, parameters))
+        output.show(evaluation_tables.comparison_table(results, parameters))
         loss = results.loss(parameters) or 0.0
-        console.out.print(
+        output.say(
             f"loss {shown(loss, 4)} per word, {shown(loss * settings.length, 2)} per document; "
             f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
         )
         if scenarios:
-            console.out.print(f"part-of-speech tags: {experiment.tagger_name}", markup=False)
+            output.say(f"part-of-speech tags: {output.escape(experiment.tagger_name)}")
         if linkage:
-            console.show(evaluation_tables.linkage_table(linkage))
+            output.show(evaluation_tables.linkage_table(linkage))
         evaluation_tables.print_folder("Results and figures", out)

@@ -1,36 +1,149 @@
-"""`syntf explain`: its options."""
+"""`syntf explain`: what the mechanism makes of words."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import as_json, no_progress, parameters
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import as_json, no_progress, option, setting_options, settings_from
+from syntf.core.errors import SyntfError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from syntf.pipeline.anonymizer import Anonymizer
 
 
-@click.command(
-    "explain", short_help="What a word becomes, and how far two can be told apart.", cls=Configured
-)
+@click.command("explain", cls=ConfiguredCommand)
 @click.argument("words", nargs=-1, required=True)
-@click.option(
+@option(
     "--top",
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Substitutes to show for each word.",
+    help="Output words to show for each word.",
 )
-@parameters("preset", "loss", "epsilon", "neighbours", "spelling", "morphology", "analyzer")
-@parameters("vocabulary", "max_size", "synsets", "vectors")
+@setting_options("preset", "loss", "epsilon", "neighbours", "spelling", "morphology", "analyzer")
+@setting_options("vocabulary", "max_size", "synsets", "vectors")
 @as_json
 @no_progress
-def command(words: tuple[str, ...], top: int, as_json: bool, quiet: bool, **chosen: Any) -> None:
-    """What a word becomes: likely substitutes, and how far two words can be told apart.
+def command(words: tuple[str, ...], top: int, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Show what WORDS become: likely output words, and how well two words can be told apart.
 
     \b
     Example:
       syntf explain library bus
     """
-    from syntf.cli import anonymize, explain
+    from syntf.core.exact import shown
+    from syntf.pipeline.anonymizer import Anonymizer
 
-    settings = anonymize.settings(**chosen)
-    explain.run(words, settings, top, as_json=as_json, quiet=quiet)
+    settings = settings_from(options)
+    with output.progress(quiet) as stages:
+        anonymizer = Anonymizer.build(settings, stages=stages)
+    terms = {word: anonymizer.term(word) for word in words}
+    rows = {
+        word: probabilities(anonymizer, term) for word, term in terms.items() if term is not None
+    }
+    if as_json and rows:
+        output.emit(_record(anonymizer, terms, rows, top))
+        return
+    for word, term in terms.items():
+        if term is not None:
+            _show(word, anonymizer, term, rows[word], top)
+        elif not as_json:
+            name = output.escape(word)
+            output.say(f"[bold]{name}[/]: left out of documents (unknown, or a stop word)\n")
+    if not rows:
+        raise SyntfError("the vocabulary knows none of these words: try other words")
+    for first, second in combinations(rows, 2):
+        loss, guessed = distinguish(rows[first], rows[second])
+        output.say(
+            f"[bold]{output.escape(first)}[/] and [bold]{output.escape(second)}[/]: one drawn word "
+            f"tells them apart by a loss of at most {shown(loss, 2)}; the best guess from it is "
+            f"right in {guessed:.1%} of cases"
+        )
+    loss_per_word = shown(anonymizer.mechanism.loss, 4)
+    output.say(f"Loss per word: {loss_per_word}, the largest difference between any two words")
+
+
+def probabilities(anonymizer: "Anonymizer", term: int) -> "NDArray[np.float64]":
+    """Return the probability of each output word, from the integer weights."""
+    return anonymizer.mechanism.weights(term) / anonymizer.mechanism.total
+
+
+def distinguish(p: "NDArray[np.float64]", q: "NDArray[np.float64]") -> tuple[float, float]:
+    """Return the largest loss between two words, and how often the best guess is right.
+
+    The guess is made from one drawn word, with both words equally likely.
+    """
+    import numpy as np
+
+    loss = np.abs(np.log(p) - np.log(q)).max()
+    return float(loss), float((1 + np.abs(p - q).sum() / 2) / 2)
+
+
+def _show(
+    word: str, anonymizer: "Anonymizer", term: int, chances: "NDArray[np.float64]", top: int
+) -> None:
+    """Print the most likely output words of a word, with bars."""
+    import numpy as np
+
+    outputs = list(anonymizer.vocabulary.outputs)
+    own = anonymizer.vocabulary.inputs[term]
+    stays = f"{chances[outputs.index(own)]:.2%}" if own in outputs else "never (not an output)"
+    read_as = "" if own == word else f", read as {output.escape(own)}"
+    output.say(f"[bold]{output.escape(word)}[/]{read_as}: stays itself {stays}")
+    longest = min(40, max(4, output.screen().width - 40))
+    rows = []
+    for index in np.argsort(-chances, kind="stable")[:top]:
+        bar = "█" * round(longest * chances[index] / chances.max())
+        rows.append([f"  {output.escape(outputs[index])}", f"  {chances[index]:.2%}", f"  {bar}"])
+    if top < len(outputs):
+        others = np.sort(chances)[: len(outputs) - top].sum()
+        rows.append([f"  any of {len(outputs) - top:,} others", f"  {others:.2%}", ""])
+    output.table(rows)
+
+
+def _record(
+    anonymizer: "Anonymizer",
+    terms: Mapping[str, int | None],
+    rows: Mapping[str, "NDArray[np.float64]"],
+    top: int,
+) -> dict[str, Any]:
+    """Return the figures for programs; the term of a word that is left out is None."""
+    import numpy as np
+
+    outputs = list(anonymizer.vocabulary.outputs)
+    words: list[dict[str, Any]] = []
+    for word, term in terms.items():
+        if term is None:
+            words.append({"word": word, "term": None})
+            continue
+        own, chances = anonymizer.vocabulary.inputs[term], rows[word]
+        best = np.argsort(-chances, kind="stable")
+        words.append(
+            {
+                "word": word,
+                "term": own,
+                "stays": float(chances[outputs.index(own)]) if own in outputs else None,
+                "substitutes": [
+                    {"term": outputs[index], "chance": float(chances[index])}
+                    for index in best[:top]
+                ],
+                "others": {
+                    "terms": len(best[top:]),
+                    "chance": float(np.sort(chances)[: len(best[top:])].sum()),
+                },
+            }
+        )
+    pairs = []
+    for first, second in combinations(rows, 2):
+        loss, guessed = distinguish(rows[first], rows[second])
+        pairs.append({"words": [first, second], "loss": loss, "best_guess": guessed})
+    losses = asdict(anonymizer.guarantee().loss_per_word)
+    return {"loss_per_word": losses, "words": words, "pairs": pairs}

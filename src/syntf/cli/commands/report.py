@@ -4,25 +4,23 @@ from pathlib import Path
 
 import click
 
-from syntf.cli.options import FILE, quiet
+from syntf.cli import output
+from syntf.cli.commands.verify import run_verification, vectors_option
+from syntf.cli.options import FILE, Command, option, quiet
+from syntf.core.errors import SyntfError
 
 
-@click.command("report", short_help="Render the report of a release again.")
+@click.command("report", cls=Command)
 @click.argument("folder", type=FILE, metavar="RELEASE")
-@click.option("--out", type=FILE, required=True, metavar="FILE", help="The file to write.")
-@click.option(
+@option("--out", type=FILE, required=True, metavar="FILE", help="The file to write.")
+@option(
     "--evaluation",
     type=FILE,
     metavar="DIR",
     help="Add the scores of syntf evaluate with the same parameters, for the owner of the texts.",
 )
-@click.option(
-    "--vectors",
-    type=FILE,
-    metavar="FILE",
-    help="Word vectors of the release. Needed if it was not made with the embedded ones.",
-)
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@vectors_option
+@option("--force", is_flag=True, help="Replace the file if it exists.")
 @quiet
 def command(
     folder: Path,
@@ -41,24 +39,16 @@ def command(
     Example:
       syntf report release --evaluation proof --out report.html
     """
-    from rich.markup import escape
-
-    from syntf.cli import console
-    from syntf.cli.commands.verify import check_paths, vectors_reader
-    from syntf.core.errors import SyntfError
     from syntf.verification.result import FAILED, NOT_CHECKED
     from syntf.verification.texts import render_report_again
-    from syntf.verification.verify import verify
 
-    check_paths(folder, vectors)
     if out.absolute().parent.resolve() == folder.resolve():
         raise SyntfError(
             f"{folder} is sealed, its own report included: choose another folder for --out"
         )
     if out.exists() and not force:
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
-    with console.progress(quiet) as stages:
-        result = verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
+    result = run_verification(folder, vectors, quiet=quiet)
     guarantee, table, sparsity = result.guarantee, result.table, result.sparsity
     if not result.verified or guarantee is None or table is None or sparsity is None:
         first = [*result.with_status(FAILED), *result.with_status(NOT_CHECKED)][0]
@@ -71,4 +61,4 @@ def command(
         scores = read_evaluation(evaluation, Parameters.of(guarantee))
     out.write_bytes(render_report_again(guarantee, *table, sparsity, scores).encode())
     if not quiet:
-        console.out.print(f"Report written to {escape(str(out))}", soft_wrap=True)
+        output.say(f"Report written to {output.escape(out)}", wrap=False)

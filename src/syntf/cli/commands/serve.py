@@ -1,70 +1,114 @@
-"""`syntf serve`: its options."""
+"""`syntf serve`: prepare the service and run it until it is stopped."""
 
-from typing import Any
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.options import FILE, parameters
+from syntf.cli import output
+from syntf.cli.options import (
+    FILE,
+    LARGE_RUNS,
+    PRIVACY,
+    Command,
+    option,
+    setting_options,
+    settings_from,
+)
+from syntf.core.errors import SyntfError
+
+if TYPE_CHECKING:
+    from syntf.core.progress import Stages
+    from syntf.ledger.ledger import Ledger
+    from syntf.pipeline.settings import Settings
+    from syntf.serve.config import Config
+    from syntf.serve.playground import Playground
+    from syntf.serve.service import Service
+
+TOKEN_VARIABLE = "SYNTF_TOKEN"
+"""Environment variable with the token: unlike an option, other users cannot see it."""
 
 
-@click.command("serve", short_help="Run a local anonymisation service with a demonstration page.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
+@click.command("serve", cls=Command)
+@option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8470,
     show_default=True,
     help="Port to listen on; 0 selects a free port.",
 )
-@click.option(
+@option(
     "--token-file",
     type=FILE,
     metavar="FILE",
     help="File with the token that clients must send; replaces $SYNTF_TOKEN. Required if "
     "other machines can reach the service.",
 )
-@click.option(
+@option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
     help="Another host name that requests may use, such as that of a reverse proxy.",
 )
-@click.option(
+@option(
     "--page/--no-page",
     default=True,
     show_default=True,
     help="Serve the demonstration page. It is never served with a token or a ledger.",
 )
-@click.option(
-    "--ledger", type=FILE, metavar="FILE", help="Charge the loss of every document to this ledger."
+@option(
+    "--ledger",
+    type=FILE,
+    metavar="FILE",
+    group=PRIVACY,
+    help="Charge the loss of every document to this ledger.",
 )
-@click.option(
+@option(
     "--max-body",
     type=click.IntRange(min=1),
     default=1 << 20,
     show_default=True,
+    group=LARGE_RUNS,
     help="Largest request, in bytes.",
 )
-@click.option(
+@option(
     "--max-documents",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
+    group=LARGE_RUNS,
     help="Largest number of documents in a request.",
 )
-@click.option(
+@option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     default=100,
     show_default=True,
+    group=LARGE_RUNS,
     help="Requests per second accepted from one address.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Log only errors.")
-@parameters("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
-@parameters(
+@option("--quiet", "-q", is_flag=True, help="Log only errors.")
+@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
-def command(**options: Any) -> None:
+def command(
+    host: str,
+    port: int,
+    token_file: Path | None,
+    allow_host: tuple[str, ...],
+    page: bool,
+    ledger: Path | None,
+    max_body: int,
+    max_documents: int,
+    rate: float,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """Run a service on this machine that anonymises texts, with a page that shows the method.
 
     Clients post texts to /v1/anonymize. The page is at /. No text is stored or logged.
@@ -73,11 +117,92 @@ def command(**options: Any) -> None:
     \b
     Example:
       syntf serve
-      curl localhost:8470/v1/anonymize --json '{"text": "The library was closed."}'
+      curl localhost:8470/v1/anonymize --json '{"text": "The library is closed."}'
     """
-    from syntf.cli import anonymize, serve
+    try:
+        from syntf.serve.app import create_app
+        from syntf.serve.config import Config
+        from syntf.serve.server import bind, listen
+    except ImportError as error:
+        raise SyntfError(
+            f"syntf serve needs {error.name}, which is not installed: run pip install "
+            "'syntf[serve]'"
+        ) from error
+    from syntf.ledger.ledger import Ledger
 
-    names = ("host", "port", "token_file", "allow_host", "page", "ledger", "max_body",
-             "max_documents", "rate", "quiet")  # fmt: skip
-    own = {name: options.pop(name) for name in names}
-    serve.run(anonymize.settings(**options), **own)
+    settings = settings_from(options)
+    config = Config(
+        host=host,
+        port=port,
+        token=read_token(token_file),
+        allowed_hosts=frozenset(name.lower() for name in allow_host),
+        page=page,
+        max_body=max_body,
+        max_documents=max_documents,
+        rate=rate,
+    )
+    budget = None if ledger is None else Ledger(ledger)
+    with bind(config) as bound:
+        with output.progress(quiet) as stages:
+            service, playground = prepare(settings, config, budget, stages)
+        app = create_app(service, config, playground)
+        logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+        logging.getLogger("syntf.serve").setLevel(logging.WARNING if quiet else logging.INFO)
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{bound.getsockname()[1]}"
+        _welcome(address, service, token=bool(config.token), page=playground is not None)
+        listen(app, bound)
+
+
+def prepare(
+    settings: "Settings", config: "Config", ledger: "Ledger | None", stages: "Stages"
+) -> "tuple[Service, Playground | None]":
+    """Build the service, and the playground if the page will be shown."""
+    from syntf.mechanism.build import cached_neighbours
+    from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.pipeline.prepare import rated, reading
+    from syntf.serve.playground import MAX_NEIGHBOURS, Playground, supports_page
+    from syntf.serve.service import Service
+
+    analyzer, vectors, vocabulary = reading(settings, stages=stages)
+    rating = rated(settings, vectors, vocabulary)
+    anonymizer = Anonymizer.over(
+        settings, analyzer, vectors, vocabulary, stages=stages, rating=rating
+    )
+    service = Service(anonymizer, ledger)
+    if not (config.shows_page and ledger is None and supports_page(settings)):
+        return service, None
+    with stages("finding neighbours", len(vocabulary.inputs)) as advance:
+        count = min(MAX_NEIGHBOURS, len(vocabulary.outputs))
+        return service, Playground(service, cached_neighbours(rating, count, advance))
+
+
+def _welcome(address: str, service: "Service", *, token: bool, page: bool) -> None:
+    """Print the address and the loss of every answer."""
+    from syntf.core.exact import shown
+
+    word = shown(service.anonymizer.mechanism.loss, 4)
+    document = shown(service.guarantee["loss_per_document"], 2)
+    charged = (
+        "The ledger is charged for every document."
+        if service.ledger
+        else "No ledger: nothing limits the sum of losses."
+    )
+    lines = [
+        f"Listening on {address}{' with the token' if token else ''}; stop with Ctrl-C.",
+        f"Loss per word {word}, per document {document}. {charged}",
+    ]
+    if page:
+        lines.append(f"Page: {address}/  API: {address}/docs")
+    output.say(output.escape("\n".join(lines)), wrap=False)
+    sys.stdout.flush()
+
+
+def read_token(file: Path | None) -> str | None:
+    """Read the token from the file, or else from the environment; None if there is neither.
+
+    An empty token is returned as it is; `Config` refuses it like any other short token.
+    """
+    if file is None:
+        return os.environ.get(TOKEN_VARIABLE)
+    return file.read_text(encoding="utf-8").strip()

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, corpus_options, evaluation_options, parameters
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    FILE,
+    corpus_options,
+    evaluation_options,
+    option,
+    setting_options,
+    settings_from,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,45 +40,47 @@ OWN_OPTIONS = ("target_utility", "max_loss", "max_loss_per_word", "stand_in", "d
                "min_test", "runs", "tagger", "force", "as_json", "quiet")  # fmt: skip
 
 
-@click.command("tune", short_help="Find parameters for your texts.", cls=Configured)
+@click.command("tune", cls=ConfiguredCommand)
 @click.argument("input", type=FILE, metavar="FILE")
 @corpus_options
-@click.option(
+@option(
     "--target-utility",
     type=float,
     metavar="SHARE",
     help="Share of the analyst's F1 on the texts to keep, such as 0.87, with the smallest loss "
     "per document.",
 )
-@click.option(
+@option(
     "--max-loss",
     type=float,
     metavar="LOSS",
     help="Largest loss per document: loss per word times length, which the guarantee promises. "
     "Without --target-utility: keep as much utility as this allows.",
 )
-@click.option(
+@option(
     "--max-loss-per-word",
     type=float,
     metavar="LOSS",
     help="Largest loss per word. Alone it does not limit the loss per document: long documents "
     "will be chosen.",
 )
-@click.option(
+@option(
     "--stand-in",
     metavar="example|newsgroups|FILE",
     help="Public texts to tune on instead; a file must have the same columns. The texts in FILE "
     "are then not read.",
 )
-@click.option(
+@option(
     "--data-home",
     type=FILE,
     metavar="DIR",
     help="For newsgroups: scikit-learn's data home; they are downloaded there if missing.",
 )
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@parameters("spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers")
+@setting_options(
+    "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
+)
 def command(input: Path, out: Path, **options: Any) -> None:
     """Find parameters for the texts in FILE: the smallest loss for a utility, or the reverse.
 
@@ -85,14 +94,12 @@ def command(input: Path, out: Path, **options: Any) -> None:
 
     \b
     Examples:
-      syntf tune mails.csv --text body --label topic --target-utility 0.87 --out tuned
-      syntf tune mails.csv --text body --stand-in newsgroups --max-loss 800 --out tuned
+      syntf tune mails.csv --label topic --target-utility 0.87 --out tuned
+      syntf tune mails.csv --stand-in newsgroups --max-loss 800 --out tuned
     """
-    from syntf.cli import anonymize
-
     own = {name: options.pop(name) for name in (*CORPUS_OPTIONS, *OWN_OPTIONS)}
     columns = {name: own.pop(name) for name in CORPUS_OPTIONS}
-    run(input, out, columns, settings=anonymize.settings(**options), **own)
+    run(input, out, columns, settings=settings_from(options), **own)
 
 
 def run(
@@ -114,7 +121,7 @@ def run(
     settings: "Settings",
 ) -> None:
     """Search, confirm and print; `columns` are the arguments of `corpus_from_table`."""
-    from syntf.cli import console, evaluation_tables
+    from syntf.cli import evaluation_tables, output
     from syntf.core.errors import Refused, SyntfError
     from syntf.core.exact import shown
     from syntf.evaluation.attack.scenarios import find_scenarios
@@ -135,7 +142,7 @@ def run(
     from syntf.evaluation.tuning.trials import Finalist, Trials
 
     goal = Goal(target_utility, max_loss, max_loss_per_word)
-    with console.progress(quiet) as stages:
+    with output.progress(quiet) as stages:
         corpus = read_corpus(input, stand_in, data_home, columns)
         trials = Trials(corpus, settings, min_test, stages)
         if trials.evaluator.why_no_labels:
@@ -184,26 +191,24 @@ def run(
                 "results": evaluation_tables.result_records(results),
                 "command": anonymize_command(input, columns["text"], settings, best),
             }
-        console.emit({**record, "out": str(out)})
+        output.emit({**record, "out": str(out)})
     quiet = quiet or as_json
     if not quiet:
         evaluation_tables.print_heading([*corpus.notices, *(notices if scenarios else [])])
-        console.show(finalists_table(ranked, best))
+        output.show(finalists_table(ranked, best))
     if best is None:
         raise Refused(explain_failure(goal, confirmed))
     if not quiet:
-        console.out.print("\nThe chosen parameters on the test texts, which were not used before:")
-        console.show(evaluation_tables.comparison_table(results, parameters))
-        console.out.print(
-            f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}"
-        )
+        output.say("\nThe chosen parameters on the test texts, which were not used before:")
+        output.show(evaluation_tables.comparison_table(results, parameters))
+        output.say(f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}")
         loss = results.loss(parameters) or 0.0
-        console.out.print(
+        output.say(
             f"loss {shown(loss, 4)} per word, {shown(loss * best.length, 2)} per document. "
             "To run:\n"
         )
         line = anonymize_command(input, columns["text"], settings, best)
-        console.out.print(line, soft_wrap=True, markup=False)
+        output.say(output.escape(line), wrap=False)
         evaluation_tables.print_folder("\nCandidates, figure and results", out)
 
 

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.options import FILE, as_json, no_progress
+from syntf.cli import output
+from syntf.cli.options import FILE, Command, as_json, no_progress, option
+from syntf.core.choices import SPACY
+from syntf.core.errors import SyntfError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,14 +18,17 @@ if TYPE_CHECKING:
     from syntf.verification.result import VerificationResult
 
 
-@click.command("verify", short_help="Check a release that you received.")
-@click.argument("folder", type=FILE, metavar="DIR")
-@click.option(
+vectors_option = option(
     "--vectors",
     type=FILE,
     metavar="FILE",
     help="Word vectors of the release. Needed if it was not made with the embedded ones.",
 )
+
+
+@click.command("verify", cls=Command)
+@click.argument("folder", type=FILE, metavar="DIR")
+@vectors_option
 @as_json
 @no_progress
 def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> int:
@@ -37,33 +43,28 @@ def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> i
     Example:
       syntf verify release
     """
-    from syntf.cli import console
-    from syntf.verification.verify import verify
-
-    check_paths(folder, vectors)
-    with console.progress(quiet) as stages:
-        result = verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
+    result = run_verification(folder, vectors, quiet=quiet)
     if as_json:
-        console.emit(summary(result))
+        output.emit(summary(result))
     else:
         show(result)
     return 0 if result.verified else 1
 
 
-def check_paths(folder: Path, vectors: Path | None) -> None:
-    """Refuse a folder without a guarantee, and a missing file of vectors."""
-    from syntf.core.choices import SPACY
-    from syntf.core.errors import SyntfError
+def run_verification(folder: Path, vectors: Path | None, *, quiet: bool) -> "VerificationResult":
+    """Verify a release; refuse missing files before the long work begins."""
+    from syntf.verification.verify import verify
 
     if not (folder / "guarantee.json").exists():
         raise SyntfError(f"there is no guarantee.json in {folder}: give the folder of a release")
     if vectors and not str(vectors).startswith(SPACY) and not vectors.is_file():
         raise SyntfError(f"there is no file of word vectors at {vectors}")
+    with output.progress(quiet) as stages:
+        return verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
 
 
 def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], WordVectors] | None":
     """Return a function that reads word vectors without a cache; None for the embedded ones."""
-    from syntf.core.choices import SPACY
     from syntf.vectors import adapters
     from syntf.vectors.word_vectors import WordVectors
 
@@ -76,27 +77,23 @@ def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], Word
 
 def show(result: "VerificationResult") -> None:
     """Print a line per check, what cannot be verified, and the verdict."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from syntf.cli import console
     from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
 
     styles = {OK: "green", FAILED: "bold red", NOT_CHECKED: "yellow", UNVERIFIABLE: "yellow"}
-    checks, statements = (Table(box=None, show_header=False, padding=(0, 2, 0, 0)) for _ in "ab")
+    checks, statements = [], []
     for check in result.checks:
-        name, detail = escape(check.name), escape(check.detail)
+        name, detail = output.escape(check.name), output.escape(check.detail)
         if check.name in CHECKS:
-            checks.add_row(f"[{styles[check.status]}]{check.status}[/]", name, detail)
+            checks.append([f"[{styles[check.status]}]{check.status}[/]", name, detail])
         else:
-            statements.add_row(f"  {name}", detail)
-    console.show(checks)
-    if statements.row_count:
-        console.out.print("The sender says, and nobody can verify:")
-        console.show(statements)
+            statements.append([f"  {name}", detail])
+    output.table(checks)
+    if statements:
+        output.say("The sender says, and nobody can verify:")
+        output.table(statements)
     if result.checksum is not None:
-        console.out.print(f"checksum {result.checksum}", soft_wrap=True)
-    console.out.print(verdict(result), soft_wrap=True)
+        output.say(f"checksum {result.checksum}", wrap=False)
+    output.say(verdict(result), wrap=False)
 
 
 def verdict(result: "VerificationResult") -> str:

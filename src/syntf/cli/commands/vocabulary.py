@@ -1,25 +1,39 @@
-"""`syntf vocabulary`: its options."""
+"""`syntf vocabulary`: build a vocabulary from public texts, and show a vocabulary file."""
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, as_json, parameters, quiet, text
+from syntf import __version__
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    FILE,
+    Command,
+    as_json,
+    option,
+    quiet,
+    setting_options,
+    settings_from,
+    text,
+)
+from syntf.core.errors import SyntfError, printable
 
 
-@click.group("vocabulary", short_help="Vocabularies from a reference corpus: build, show.")
+@click.group("vocabulary")
 def command() -> None:
-    """Vocabularies from a reference corpus, each in a file that says where it is from."""
+    """Vocabularies from public texts. The file of a vocabulary says where it comes from."""
 
 
-@command.command(cls=Configured)
+@command.command(cls=ConfiguredCommand)
 @click.argument("reference", type=FILE)
 @text
-@click.option("--out", type=FILE, required=True, metavar="FILE", help="Where the terms go.")
-@parameters("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
-@click.option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
+@option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
+@setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
+@option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
 @as_json
 @quiet
 def build(
@@ -29,29 +43,108 @@ def build(
     force: bool,
     as_json: bool,
     quiet: bool,
-    **chosen: Any,
+    **options: Any,
 ) -> None:
-    """Take the terms of public texts, REFERENCE, for --vocabulary of the other commands.
+    """Take the terms of public texts, REFERENCE, for --vocabulary of other commands.
 
-    REFERENCE is any file that syntf anonymize reads. The terms are as public as its texts: of
-    the texts that are to be released it makes a release that is marked as not private.
+    REFERENCE is any file that syntf anonymize reads. The terms are as public as its texts: never
+    use the texts that you want to release. A release with such a vocabulary is marked as not
+    private.
 
     \b
     Example:
-      syntf vocabulary build news.csv --max-df 0.5 --max-size 20000 --out terms.txt
+      syntf vocabulary build news.csv --max-size 20000 --out terms.txt
     """
-    from syntf.cli import anonymize, vocabulary
+    from syntf.core.files import replacing
+    from syntf.inputs import columns, corpus, files
+    from syntf.pipeline.prepare import reading
+    from syntf.vocabulary.header import (
+        MORPHOLOGY,
+        PROVENANCE,
+        SOURCE_DIGEST,
+        TEXTS_DIGEST,
+        Origin,
+        texts_digest,
+    )
+    from syntf.vocabulary.vocabulary import as_lines
 
-    chosen = {**chosen, "preset": "paper", "fit_vocabulary": True}  # which cuts off nothing
-    settings = anonymize.settings(**chosen)
-    vocabulary.build(reference, text, out, settings, force=force, as_json=as_json, quiet=quiet)
+    # The paper's preset sets no largest number of terms.
+    settings = settings_from({**options, "preset": "paper", "fit_vocabulary": True})
+    _check_target(out, force=force)
+    texts = columns.texts(corpus.read(reference), text)
+    with output.progress(quiet) as stages:
+        _, vectors, vocabulary = reading(settings, texts, stages=stages)
+    origin = Origin(
+        [
+            ("syntf", __version__),
+            ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
+            (SOURCE_DIGEST, files.digest(reference)),
+            (TEXTS_DIGEST, texts_digest(texts)),
+            ("documents", str(len(texts))),
+            (MORPHOLOGY, settings.morphology),
+            ("numbers", "kept" if settings.numbers else "left out"),
+            ("min-df", str(settings.min_df)),
+            ("max-df", str(settings.max_df)),
+            ("max-size", str(settings.max_size or "any")),
+            ("vectors-sha256", vectors.digest),
+            (PROVENANCE, "public"),
+        ]
+    )
+    with replacing(out) as file:
+        file.write((origin.as_text() + as_lines(vocabulary.outputs)).encode())
+    if as_json:
+        output.emit({"out": str(out), "documents": len(texts), **_size(vocabulary.outputs)})
+    elif not quiet:
+        output.say(
+            f"Wrote {output.escape(out)}: {len(vocabulary.outputs):,} terms of {len(texts):,} "
+            f"documents. It is public only if {output.escape(reference.name)} is.",
+            wrap=False,
+        )
 
 
-@command.command()
+@command.command(cls=Command)
 @click.argument("file", type=FILE)
 @as_json
 def show(file: Path, as_json: bool) -> None:
-    """What a vocabulary file says about itself, its size and its SHA-256."""
-    from syntf.cli import vocabulary
+    """Show the header of a vocabulary file, its size and its SHA-256."""
+    from syntf.vocabulary.header import read_terms
+    from syntf.vocabulary.vocabulary import terms_digest
 
-    vocabulary.show(file, as_json=as_json)
+    origin, terms = read_terms(file)
+    distinct = list(dict.fromkeys(terms))
+    if as_json:
+        header = None
+        if origin is not None:
+            header = [{"key": key, "value": value} for key, value in origin.fields]
+        output.emit({"header": header, **_size(distinct)})
+        return
+    fields = [("header", "none: a plain list of terms")] if origin is None else origin.fields
+    size = [("terms", f"{len(distinct):,}"), ("terms-sha256", terms_digest(distinct))]
+    for key, value in (*fields, *size):
+        line = f"{output.escape(f'{key:<15}')} {output.escape(value)}".rstrip()
+        output.say(printable(line), wrap=False)
+
+
+def _size(terms: Sequence[str]) -> dict[str, Any]:
+    """Return size and digest of a vocabulary under the keys of ``guarantee.json``."""
+    from syntf.vocabulary.vocabulary import terms_digest
+
+    return {"vocabulary_size": len(terms), "vocabulary_digest": f"sha256:{terms_digest(terms)}"}
+
+
+def _check_target(out: Path, *, force: bool) -> None:
+    """Refuse a file that must not be replaced, before any work is done."""
+    from syntf.vocabulary.header import FIRST
+
+    if not out.exists() and not out.is_symlink():
+        return
+    if not force:
+        raise SyntfError(f"{out} exists already: choose another --out, or add --force")
+    if out.is_file() and not out.is_symlink():
+        with out.open("rb") as file:
+            if file.readline(100).strip() == FIRST.encode():
+                return
+    raise SyntfError(
+        f"{out} was not written by syntf vocabulary build, so --force does not replace it: "
+        "choose another --out"
+    )

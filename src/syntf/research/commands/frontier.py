@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, evaluation_options
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import FILE, evaluation_options, option
 from syntf.research.commands import newsgroups_option
 
 if TYPE_CHECKING:
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
 QUICK_RUNS = 2
 
 
-@click.command(
-    "frontier",
-    short_help="Compare utility and loss with the paper and other systems.",
-    cls=Configured,
-)
+@click.command("frontier", cls=ConfiguredCommand)
 @newsgroups_option
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@click.option("--quick", is_flag=True, help="Fewer points, two runs each.")
+@option("--quick", is_flag=True, help="Fewer points, two runs each.")
 def command(out: Path, **options: Any) -> None:
     """Measure utility against loss on 20 newsgroups: the presets and other systems' mechanisms.
 
@@ -62,7 +58,7 @@ def run(
 
     from rich.table import Table
 
-    from syntf.cli import console, evaluation_tables
+    from syntf.cli import evaluation_tables, output
     from syntf.evaluation.attack.linkage import attack_release
     from syntf.evaluation.attack.scenarios import find_scenarios
     from syntf.evaluation.attack.tagging import choose_tagger
@@ -78,7 +74,7 @@ def run(
 
     runs = min(runs, QUICK_RUNS) if quick else runs
     part_of_speech = choose_tagger(tagger)
-    with console.progress(quiet) as stages:
+    with output.progress(quiet) as stages:
         with stages("loading messages", 1) as advance:
             corpus = newsgroups.newsgroups(data_home)
             advance(1)
@@ -112,7 +108,7 @@ def run(
     }
     save_figures(out, figures)
     if as_json:
-        console.emit(
+        output.emit(
             {
                 "runs": runs,
                 "points": [
@@ -130,7 +126,7 @@ def run(
             table.add_column(column, justify="right" if place else "left")
         for row in rows:
             table.add_row(*row)
-        console.show(table)
+        output.show(table)
         evaluation_tables.print_folder(
             "Tables (frontier.md), figures, frontier.csv and attacks.csv", out
         )

@@ -1,37 +1,31 @@
 """`syntf reproduce`: repeat the paper's evaluation and compare our numbers with its own."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from syntf.cli.configured import Configured
-from syntf.cli.options import FILE, evaluation_options, parameters
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import FILE, evaluation_options, option, setting_options
+from syntf.pipeline.settings import Settings
 from syntf.research.commands import newsgroups_option
-
-if TYPE_CHECKING:
-    from syntf.pipeline.settings import Settings
 
 QUICK_RUNS = 2
 
 
-@click.command(
-    "reproduce",
-    short_help="Repeat the paper's evaluation and compare the numbers.",
-    cls=Configured,
-)
+@click.command("reproduce", cls=ConfiguredCommand)
 @newsgroups_option
-@click.option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@click.option(
+@option(
     "--grid",
     multiple=True,
     metavar="full|NAME=VALUES",
     help="Parameters beyond those of the figures: all 810 combinations, or some, such as "
     "--grid epsilon=35,47.5 --grid length=all.",
 )
-@click.option("--quick", is_flag=True, help="Fewer parameters, two runs each: minutes.")
-@parameters("vectors")
+@option("--quick", is_flag=True, help="Fewer parameters, two runs each: minutes.")
+@setting_options("vectors")
 def command(out: Path, vectors: Any, **options: Any) -> None:
     """Repeat the paper's evaluation on 20 newsgroups and compare our numbers with the paper's.
 
@@ -43,14 +37,12 @@ def command(out: Path, vectors: Any, **options: Any) -> None:
     Example:
       syntf reproduce --out reproduction --quick
     """
-    from syntf.cli import anonymize
-
-    run(out, anonymize.settings(preset="paper", vectors=vectors, fit_vocabulary=True), **options)
+    run(out, Settings.from_preset("paper", vectors=vectors, fit_vocabulary=True), **options)
 
 
 def run(
     out: Path,
-    settings: "Settings",
+    settings: Settings,
     *,
     data_home: Path | None,
     runs: int,
@@ -62,7 +54,7 @@ def run(
     quiet: bool,
 ) -> None:
     """Run the experiment on 20 newsgroups and write the paper's tables and figures."""
-    from syntf.cli import console, evaluation_tables
+    from syntf.cli import evaluation_tables, output
     from syntf.evaluation import bound_figures
     from syntf.evaluation.attack.scenarios import find_scenarios
     from syntf.evaluation.attack.tagging import choose_tagger
@@ -82,7 +74,7 @@ def run(
     ]  # fmt: skip
     scrubber_version()  # raises an error if scrubadub is not installed
     part_of_speech = choose_tagger(tagger)
-    with console.progress(quiet) as stages:
+    with output.progress(quiet) as stages:
         with stages("loading messages", 1) as advance:
             corpus = newsgroups.newsgroups(data_home)
             advance(1)
@@ -107,7 +99,7 @@ def run(
     figures["bounds"] = bound_figures.loss_bounds(OPTIMUM.epsilon, loss)
     save_figures(out, figures)
     if as_json:
-        console.emit(
+        output.emit(
             {
                 "loss_per_word": {"tight": loss},
                 "loss_of_the_paper": LOSS,
@@ -118,7 +110,7 @@ def run(
             }
         )
     elif not quiet:
-        console.show(evaluation_tables.comparison_table(results, OPTIMUM))
+        output.show(evaluation_tables.comparison_table(results, OPTIMUM))
         if loss is not None:
-            console.out.print(f"loss {loss:.2f} per word at the optimum (the paper: {LOSS})")
+            output.say(f"loss {loss:.2f} per word at the optimum (the paper: {LOSS})")
         evaluation_tables.print_folder("Tables (tables.md), figures and results.csv", out)
