@@ -8,7 +8,7 @@ SOURCES := pyproject.toml setup.py $(wildcard src/syntf/native/_*.[ch])
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 
 .PHONY: help demo test test-all coverage lint map commits hooks fuzz audit lock docs tutorial \
-  pictures dist bench bench-large data clean
+  pictures dist bench bench-large data codebook clean
 
 help:  ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +84,9 @@ bench-large: $(VENV)/tested  ## Run make bench, also with 10 and 100 copies of 2
 
 data: $(VENV)/tested  ## Make the embedded vectors and vocabulary again: make data GLOVE=<file>.
 	$(BIN)/python tools/build_data.py $(GLOVE)
+
+codebook: $(VENV)/tested  ## Make the embedded codebook again: make codebook [WORDNET=/usr/share/wordnet].
+	$(BIN)/python tools/build_codebook.py $(WORDNET)
 
 clean:  ## Delete everything that the other commands made.
 	rm -rf $(VENV) build dist demo src/*.egg-info src/syntf/native/*.so
