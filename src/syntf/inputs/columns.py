@@ -20,6 +20,8 @@ def text_column(frame: pl.DataFrame, column: str) -> pl.Series:
     """Return a column as strings without nulls: a null is an empty text."""
     require([column], frame.columns)
     values = frame[column]
+    if values.dtype == pl.String and not values.null_count():
+        return values
     if values.dtype == pl.Binary:
         decoded = [(value or b"").decode("utf-8", "replace") for value in values.to_list()]
         return pl.Series(column, decoded, pl.String)
@@ -53,7 +55,8 @@ def names(frame: pl.DataFrame, column: str) -> list[str]:
 
 def without_categories(values: pl.Series) -> pl.Series:
     """Turn categories into strings: their order would tell the order of the input."""
-    return values.cast(_without_categories(values.dtype))
+    kind = _without_categories(values.dtype)
+    return values if kind == values.dtype else values.cast(kind)
 
 
 def require(columns: Sequence[str], existing: Sequence[str]) -> None:

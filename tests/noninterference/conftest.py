@@ -1,0 +1,12 @@
+import os
+
+import pytest
+from machine import Machine
+
+
+@pytest.fixture
+def machine(tmp_path, toy_vectors, monkeypatch):
+    """A machine that does not wait for its disk, nor tries Parquet files in another process."""
+    monkeypatch.setattr(os, "fsync", lambda number: None)
+    monkeypatch.setattr("syntf.inputs.parquet.survives", lambda path, batch: True)
+    return Machine(tmp_path, toy_vectors)
