@@ -84,7 +84,7 @@ def comparison_table(results: Results, parameters: Parameters) -> Table:
             for method in methods
         ]
 
-    for model in MODELS:
+    for model in results.models:
         add(f"analyst {model}", [results.utility(one, model, parameters) for one in methods])
     for scenario in results.scenarios:
         table.add_row(f"[bold]{scenario}[/]")

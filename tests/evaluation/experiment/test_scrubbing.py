@@ -212,20 +212,6 @@ def test_interruption_is_raised(scrubadub, monkeypatch):
         scrub(["text"])
 
 
-def test_progress_is_reported_after_each_text(scrubadub):
-    told = []
-
-    def texts():
-        for number in range(5):
-            assert told == [1] * number
-            yield f"text {number}"
-
-    assert scrub(texts(), progress=told.append) == [f"text {number}" for number in range(5)]
-    assert told == [1] * 5
-    assert scrub([], progress=told.append) == []
-    assert told == [1] * 5
-
-
 def test_scrub_can_be_pickled(scrubadub):
     again = pickle.loads(pickle.dumps(partial(scrub, names=True)))  # noqa: S301
     assert again(["the cat Tom"]) == ["the cat {{NAME}}"]

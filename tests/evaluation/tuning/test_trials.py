@@ -44,7 +44,7 @@ def corpus():
 
 @pytest.fixture
 def made(corpus, toy_vectors, toy_words, monkeypatch):
-    """Trials of small rungs over 40 words."""
+    """Trials with small rounds over 40 words."""
     monkeypatch.setattr(module, "DOCUMENTS", (20, 40, 80, 180, 180))
     monkeypatch.setattr(searching, "FIRST_CANDIDATES", 8)
     monkeypatch.setattr(searching, "LATER_CANDIDATES", 4)
@@ -126,12 +126,12 @@ def test_nothing_is_measured_twice_after_an_interruption(made, tmp_path):
 
 def test_finalist_has_its_own_runs_with_both_models_and_attacks(made, tmp_path):
     trials = made(tmp_path)
-    rung = trials.measure(ONE, 3)
+    kept = trials.measure(ONE, 3)
     found = trials.confirm(ONE, 3)
     runs = [line for line in lines(tmp_path) if line["round"] == "final" and "loss" in line]
     assert [line["run"] for line in runs] == [0, 1, 2]
     assert set(found.kept) == {"nb", "svm"}
-    assert found.kept["nb"] == pytest.approx(rung, abs=0.3)
+    assert found.kept["nb"] == pytest.approx(kept, abs=0.3)
     assert trials.scenario == "top5-any"
     f1 = {}
     for line in runs:

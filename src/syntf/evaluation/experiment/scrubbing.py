@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from syntf.core.errors import SyntfError
-from syntf.core.progress import Advance
 
 PROPER_NOUNS = ("NNP", "NNPS")
 
@@ -22,14 +21,12 @@ NOT_NAMES = frozenset({"skype"})
 """Proper nouns, in lower case, that scrubadub does not regard as names."""
 
 
-def scrub(
-    texts: Iterable[str], *, names: bool = False, progress: Advance | None = None
-) -> list[str]:
+def scrub(texts: Iterable[str], *, names: bool = False) -> list[str]:
     """Clean each text with scrubadub's default detectors; `names` also removes proper nouns.
 
     A removed part becomes a placeholder such as ``{{EMAIL}}`` or ``{{NAME}}``. scrubadub is not
     known to fail on any text. If it does, the text becomes empty, because no part of it can be
-    called clean, and a warning is given. `progress` is called after each text.
+    called clean, and a warning is given.
     """
     scrubber = _scrubadub().Scrubber()
     if names:
@@ -37,8 +34,6 @@ def scrub(
     cleaned = []
     for number, text in enumerate(texts):
         cleaned.append(_clean(scrubber, text, number))
-        if progress:
-            progress(1)
     return cleaned
 
 
