@@ -23,10 +23,19 @@ ROLE = re.compile(r":(?:mod|class|func|meth|attr):`~?([^`]*)`")
 
 
 def summary(path: Path) -> str:
-    """Return the first paragraph of a module's docstring as one line."""
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    """Return the first paragraph of a module's docstring, or of a C file's comment, as one line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        comment = re.match(r"/\* (.*?)(?:\n \*\n|\*/)", text, re.DOTALL)
+        return " ".join(comment[1].replace("\n *", " ").split()) if comment else ""
+    docstring = ast.get_docstring(ast.parse(text)) or ""
     line = " ".join(docstring.split("\n\n")[0].split())
     return ROLE.sub(r"`\1`", line).replace("``", "`").replace("|", "\\|")
+
+
+def modules() -> list[Path]:
+    """List all modules of the package, and the sources of its compiled modules."""
+    return sorted(path for kind in ("*.py", "_*.[ch]") for path in PACKAGE.rglob(kind))
 
 
 def layers() -> list[str]:
@@ -47,14 +56,14 @@ def order(folder: str) -> tuple[int, str]:
 def module_map() -> str:
     """Return the map: a heading and a table of modules for each folder."""
     folders: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in modules():
         folder = path.parent.relative_to(PACKAGE).as_posix()
         folders["" if folder == "." else folder].append(path)
     parts = []
     for folder in sorted(folders, key=order):
-        package, *modules = sorted(folders[folder], key=lambda path: path.name != "__init__.py")
+        package, *inside = sorted(folders[folder], key=lambda path: path.name != "__init__.py")
         name = f"syntf/{folder}/" if folder else "syntf/"
-        rows = [f"| `{path.name}` | {summary(path)} |" for path in modules]
+        rows = [f"| `{path.name}` | {summary(path)} |" for path in inside]
         table = ["", "| module | what it does |", "|---|---|", *rows] if rows else []
         parts.append("\n".join([f"**`{name}`** {summary(package)}", *table]))
     return "\n\n".join(parts)

@@ -1,7 +1,8 @@
-/* The loops of _kernels.c that a compiler does not get right alone, for processors with AVX-512
- * and its byte products (VNNI): sixteen sums of products of bytes in one step. Same integers.
+/* Faster versions of some loops of _kernels.c, for processors with AVX-512 VNNI.
  *
- * Whether they run is settled when the module is loaded; `wide(False)` turns them off for tests.
+ * Compilers do not vectorise these loops well. VNNI adds sixteen products of bytes in one step. The
+ * integers are the same. Loading the module decides whether the processor can run these loops;
+ * `wide(False)` turns them off for tests.
  */
 #ifndef SYNTF_AVX512_H
 #define SYNTF_AVX512_H

@@ -1,8 +1,7 @@
-/* What the compiled loops share: arrays as buffers, and one build for several processors.
+/* Shared code of the compiled loops: arrays as buffers, and builds for several processors.
  *
- * Built against Python's stable interface; every argument is an integer or an array, which
- * arrives through the buffer protocol, C-contiguous. The Python module beside each file of
- * loops settles types and shapes.
+ * The code uses Python's stable interface. Every argument is an integer or a C-contiguous array that
+ * is passed through the buffer protocol. The Python module that calls a loop checks types and shapes.
  */
 #ifndef SYNTF_BUFFERS_H
 #define SYNTF_BUFFERS_H

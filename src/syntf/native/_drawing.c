@@ -1,8 +1,9 @@
-/* The inner loops of drawing.py, each in one pass. Same integers, bit for bit.
+/* The inner loops of core/drawing.py in C: draw terms and output words, and count them.
  *
- * A share of a document is a product of two doubles, cut to an integer; no product is followed
- * by a sum, so no compiler can fuse two roundings into one. What would reach outside an array
- * is left undone and answered with a zero: drawing.py then asks NumPy, which says what is wrong.
+ * They give the same integers as NumPy, bit for bit. A share of a document is a product of two
+ * doubles, truncated to an integer. No product is followed by a sum, so no compiler can fuse two
+ * roundings into one. An index outside an array stops the loop and returns zero; drawing.py then
+ * calls NumPy, which raises the error.
  */
 #include "_buffers.h"
 #include <string.h>

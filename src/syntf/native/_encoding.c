@@ -1,4 +1,6 @@
-/* The inner loop of codebook/encoder.py, in one pass. Same integers, bit for bit.
+/* The inner loop of codebook/encoder.py in C: add up weighted word vectors of documents.
+ *
+ * It gives the same integers as NumPy, bit for bit.
  *
  * sums(starts, words, times, weights, occurrences, vectors, totals, width) -> done?
  * Adds up, for each document, the vectors of its words times two public weights: that of the word

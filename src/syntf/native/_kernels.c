@@ -1,8 +1,8 @@
-/* The inner loops of reference.py, each in one pass. Same integers, bit for bit.
+/* The inner loops of mechanism/reference.py in C: rate words, weigh rows, measure and draw.
  *
- * The floating-point steps are single products, one division and conversions; there is
- * no product followed by a sum, so no compiler can fuse two roundings into one.
- * Types and shapes of the arrays are settled by kernels.py.
+ * They give the same integers as NumPy, bit for bit. The floating-point steps are single products,
+ * one division and conversions. No product is followed by a sum, so no compiler can fuse two
+ * roundings into one. kernels.py checks types and shapes of the arrays.
  */
 #include "_avx512.h"
 #include "_buffers.h"

@@ -1,8 +1,8 @@
-/* The rows of a CSV or TSV file that need no judgement, as lists of strings, a column each.
+/* Read ordinary rows of a CSV or TSV file, one list of strings for each column.
  *
- * What a row is, the csv module says (inputs/csv_rows.py). This loop takes rows as long as they are
- * plain: fields quoted whole or not at all, lines that end in \n or \r\n, as many fields as the
- * first row has. It stops before the first row that is not, and leaves that and all the rest.
+ * Python's csv module defines what a row is (inputs/csv_rows.py). This loop reads rows as long as
+ * they are ordinary: fields quoted completely or not at all, lines that end in \n or \r\n, and as
+ * many fields as the first row. It stops before any other row, and the csv module continues there.
  */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000

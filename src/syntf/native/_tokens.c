@@ -1,8 +1,8 @@
-/* Texts to the numbers of their known terms, in one pass: analysis.tokens, then a look-up.
+/* Find the known terms of texts in one pass: split a text into tokens and look each up.
  *
- * What each token counts as is said by analysis.py; token_table.py makes the table of it and
- * settles types and shapes. A token with a letter beyond ASCII is asked of Python, any other is
- * in the table or counts as nothing.
+ * text/tokenizer.py defines which term a token stands for. text/token_table.py makes the table and
+ * checks types and shapes. A token with a letter beyond ASCII is passed to Python. Any other token is
+ * in the table or counts as unknown.
  */
 #include "_buffers.h"
 #include <string.h>
