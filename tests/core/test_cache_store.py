@@ -74,7 +74,7 @@ def test_a_table_is_measured_once(empty_cache, rating):
     assert (first.loss, first.digest) == (again.loss, again.digest)
 
 
-def test_what_is_remembered_is_what_would_be_measured(entry, rating):
+def test_cached_extremes_equal_measured_ones(entry, rating):
     made, _ = measured(rating)
     fresh = ExponentialMechanism(rating, epsilon=EPSILON)
     assert same(made.extremes, fresh.extremes)
@@ -82,7 +82,7 @@ def test_what_is_remembered_is_what_would_be_measured(entry, rating):
     assert (made.sample(np.arange(6)) < 5).all()
 
 
-def test_another_epsilon_or_rating_is_measured_for_itself(entry, rating):
+def test_another_epsilon_or_rating_has_its_own_entry(entry, rating):
     other = ArrayRating(np.random.default_rng(8).random((6, 5)))
     assert measured(rating, np.nextafter(EPSILON, 9))[1]
     assert measured(other)[1]
@@ -90,13 +90,13 @@ def test_another_epsilon_or_rating_is_measured_for_itself(entry, rating):
 
 
 @pytest.mark.parametrize("content", [b"", b"not a table", bytes(160), bytes(5000)])
-def test_a_file_that_is_something_else_is_measured_anew_and_mended(entry, rating, content):
+def test_an_unusable_entry_is_measured_again_and_replaced(entry, rating, content):
     entry.write_bytes(content)
     assert measured(rating)[1]
     assert not measured(rating)[1]
 
 
-def test_a_file_cut_short_anywhere_or_too_long_is_measured_anew(entry, rating):
+def test_an_entry_of_the_wrong_length_is_measured_again(entry, rating):
     raw = entry.read_bytes()
     for damaged in (*(raw[:size] for size in range(len(raw))), raw + bytes(8), raw * 2):
         entry.write_bytes(damaged)
@@ -104,7 +104,7 @@ def test_a_file_cut_short_anywhere_or_too_long_is_measured_anew(entry, rating):
 
 
 @pytest.mark.parametrize("flip", [0x01, 0xFF])
-def test_a_file_with_any_one_byte_damaged_is_measured_anew(entry, rating, flip):
+def test_an_entry_with_a_damaged_byte_is_measured_again(entry, rating, flip):
     raw = entry.read_bytes()
     for place in range(len(raw)):
         entry.write_bytes(raw[:place] + bytes([raw[place] ^ flip]) + raw[place + 1 :])
@@ -112,7 +112,7 @@ def test_a_file_with_any_one_byte_damaged_is_measured_anew(entry, rating, flip):
         assert entry.read_bytes() == raw
 
 
-def test_the_file_is_a_checksum_and_the_numbers(entry, rating):
+def test_an_entry_is_a_checksum_and_numbers(entry, rating):
     honest = ExponentialMechanism(rating, epsilon=EPSILON).extremes
     assert same(Extremes(**stored(entry)), honest)
     raw = entry.read_bytes()
@@ -132,7 +132,7 @@ def test_the_file_is_a_checksum_and_the_numbers(entry, rating):
     ],
     ids=["short", "long", "2d", "none", "int32"],
 )
-def test_wrong_shapes_and_types_are_measured_anew_though_well_formed(entry, rating, name, change):
+def test_entries_of_wrong_shapes_and_types_are_measured_again(entry, rating, name, change):
     arrays = stored(entry)
     store(entry, {**arrays, name: change(arrays[name])})
     assert measured(rating)[1]
@@ -151,7 +151,7 @@ def test_wrong_shapes_and_types_are_measured_anew_though_well_formed(entry, rati
     ],
     ids=["float", "big-endian", "reversed", "zeros", "negative", "halved"],
 )
-def test_well_formed_lies_make_a_run_fail_or_the_loss_larger(entry, rating, name, change):
+def test_forged_extremes_make_a_run_fail_or_the_loss_larger(entry, rating, name, change):
     arrays = stored(entry)
     store(entry, {**arrays, name: change(arrays[name])})
     honest = ExponentialMechanism(rating, epsilon=EPSILON).loss
@@ -239,7 +239,7 @@ def found(rating, count=2):
     return made, bool(told)
 
 
-def test_neighbours_are_found_once_and_remembered_as_they_were(empty_cache, rating):
+def test_neighbours_are_computed_once_and_cached(empty_cache, rating):
     first, new = found(rating)
     assert new
     again, new = found(rating)
@@ -248,7 +248,7 @@ def test_neighbours_are_found_once_and_remembered_as_they_were(empty_cache, rati
     assert first.tolist() == nearest(rating, 2).tolist()
 
 
-def test_another_number_or_rating_has_neighbours_of_its_own(neighbours, rating):
+def test_another_k_or_rating_has_its_own_neighbours(neighbours, rating):
     other = ArrayRating(np.random.default_rng(8).random((6, 5)))
     assert found(rating, 1)[1]
     assert found(rating, 4)[1]
@@ -257,7 +257,7 @@ def test_another_number_or_rating_has_neighbours_of_its_own(neighbours, rating):
     assert not found(rating)[1]
 
 
-def test_neighbours_damaged_anywhere_are_found_anew(neighbours, rating):
+def test_damaged_neighbours_are_computed_again(neighbours, rating):
     raw = neighbours.read_bytes()
     assert len(raw) == 32 + 4 * 6 * 2
     flipped = [
@@ -306,7 +306,7 @@ def test_clear_of_a_cache_that_was_never_used(empty_cache):
     assert cache_store.clear() == 0
 
 
-def test_the_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_path):
+def test_the_cache_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_path):
     monkeypatch.setenv("SYNTF_CACHE", str(tmp_path))
     assert cache_store.folder() == tmp_path
     for forget in (
@@ -318,7 +318,7 @@ def test_the_folder_is_that_of_the_variable_or_of_the_system(monkeypatch, tmp_pa
 
 
 @pytest.mark.parametrize(("neighbours", "size"), [(None, 8 * (4 + 3 + 3)), (2, 4 * 41 * 2)])
-def test_of_words_that_were_given_numbers_are_kept(empty_cache, toy_vectors, neighbours, size):
+def test_public_vocabularies_are_cached(empty_cache, toy_vectors, neighbours, size):
     canary = "zanzibarcanary"
     matrix = np.vstack([toy_vectors.matrix, np.full((1, 8), 127, dtype=np.int8)])
     vectors = WordVectors([*toy_vectors.words, canary], matrix)
@@ -340,7 +340,7 @@ def test_of_words_that_were_given_numbers_are_kept(empty_cache, toy_vectors, nei
 
 
 @pytest.mark.parametrize("more", [{}, {"neighbours": 2}, {"epsilon": None, "loss": 2.0}])
-def test_of_words_fitted_on_texts_nothing_is_kept(empty_cache, toy_vectors, more):
+def test_fitted_vocabularies_are_not_cached(empty_cache, toy_vectors, more):
     """Whoever has the vectors could tell the words by what they are the neighbours of."""
     texts = ["The guitar sings to the cat", "guitar dog cat", "dog"]
     synthetic = SynTF(preset="paper", vectors=toy_vectors, fit_vocabulary=True, length=5, **more)

@@ -16,7 +16,7 @@ def rows(values):
     return Rows(made.data, made.indices, made.indptr, made.shape)
 
 
-def test_a_matrix_shares_the_arrays_and_is_its_own():
+def test_a_matrix_shares_the_arrays_of_counts():
     counts = rows([[0, 2, 1], [0, 0, 0]])
     made = matrix(counts)
     assert made.toarray().tolist() == [[0, 2, 1], [0, 0, 0]]
@@ -29,7 +29,7 @@ ROWS = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), max_size=5)
 
 
 @given(st.lists(ROWS))
-def test_stacked_parts_are_as_scipy_stacks_them(parts):
+def test_stacking_agrees_with_scipy(parts):
     found = stack([rows(part) for part in parts], 3)
     expected = vstack(
         [csr_matrix((0, 3), dtype=np.int32), *(matrix(rows(part)) for part in parts)], format="csr"
@@ -41,7 +41,7 @@ def test_stacked_parts_are_as_scipy_stacks_them(parts):
 
 
 @given(ROWS, st.data())
-def test_taken_documents_are_as_scipy_takes_them(values, data):
+def test_taking_documents_agrees_with_scipy(values, data):
     order = data.draw(st.lists(st.integers(0, len(values) - 1) if values else st.nothing()))
     chosen = np.array(order, dtype=np.intp)
     with patch("syntf.core.counts.COPIED_DOCUMENTS", 2):
@@ -63,7 +63,7 @@ def test_compact_counts_take_few_bytes_and_are_released_in_32_bits(most, width, 
 
 
 @pytest.mark.parametrize(("last", "kind"), [(2**31 - 1, np.int32), (2**31, np.int64)])
-def test_starts_are_narrow_where_they_fit(last, kind):
+def test_offsets_have_32_bits_if_they_fit(last, kind):
     found = offsets(np.array([0, last], dtype=np.int64))
     assert found.tolist() == [0, last]
     assert found.dtype == kind

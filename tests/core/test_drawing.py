@@ -128,7 +128,7 @@ def by_hand(rows, width):
     count=st.integers(0, 30),
     step=st.sampled_from([1, 40, 1 << 16]),
 )
-def test_counts_are_those_of_each_row_in_order(loops, seed, width, count, step):
+def test_counts_agree_with_counting_each_row(loops, seed, width, count, step):
     rng = np.random.default_rng(seed)
     rows = [rng.integers(0, width, rng.integers(0, 20)) for _ in range(count)]
     starts = np.cumsum([0, *map(len, rows)]).astype(np.int64)
@@ -179,7 +179,7 @@ def test_a_release_is_the_same_on_any_number_of_threads_and_on_none(
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, None])
-def test_blocks_come_in_order_and_on_no_more_threads_than_told(threads):
+def test_blocks_come_in_order_on_at_most_the_allowed_threads(threads):
     seen = set()
 
     def work(block):
@@ -196,7 +196,7 @@ def test_blocks_come_in_order_and_on_no_more_threads_than_told(threads):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_a_block_raises_reaches_the_caller(threads):
+def test_an_error_in_a_block_reaches_the_caller(threads):
     with parallel.at_most(threads), pytest.raises(ZeroDivisionError):
         list(parallel.in_blocks(lambda block: 1 // (block.start - 4), 9, 2))
 
@@ -214,7 +214,7 @@ def test_a_term_without_a_weight_is_refused_alike(monkeypatch, loops, terms, wei
 
 @compiled
 @pytest.mark.parametrize("starts", [[0, 2, 9], [0, 0, 2], [-1, 2], [2, 0]])
-def test_documents_that_are_none_are_left_to_numpy(starts):
+def test_invalid_documents_are_left_to_numpy(starts):
     """Without a term, backwards, or beyond what there is: the loop touches none of it."""
     drawn = drawing.terms(
         np.array(starts), np.array([1, 1], dtype=np.int32),
@@ -227,11 +227,11 @@ def test_documents_that_are_none_are_left_to_numpy(starts):
 @pytest.mark.parametrize(
     ("starts", "columns"), [([0, 2], [0, 5]), ([0, 2], [0, -1]), ([0, 9], [0, 1]), ([2, 0], [0, 1])]
 )
-def test_columns_that_are_none_are_left_to_numpy(starts, columns):
+def test_invalid_columns_are_left_to_numpy(starts, columns):
     assert drawing._counts(np.array(starts), np.array(columns, dtype=np.int32), 5) is None
 
 
-def test_term_frequencies_are_counts_of_the_known():
+def test_term_frequencies_count_known_terms():
     documents = Documents(np.array([0, 3, 4, 6]), np.array([1, 1, 0, 3, 2, 0], dtype=np.int32))
     counts = term_frequencies(documents, 3)
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
@@ -240,7 +240,7 @@ def test_term_frequencies_are_counts_of_the_known():
 
 @compiled
 @pytest.mark.parametrize("systematic", [False, True])
-def test_no_bits_beyond_those_there_are_are_looked_at(systematic):
+def test_the_loop_reads_no_bits_beyond_the_end(systematic):
     starts, terms = np.arange(5, dtype=np.int64), np.zeros(4, dtype=np.int32)
     few = np.zeros(3 if systematic else 3 * 7 + 6, dtype=np.uint64)
     assert drawing.terms(starts, terms, few, 7, None, systematic=systematic) is None

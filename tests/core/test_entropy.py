@@ -20,7 +20,7 @@ def test_integers_reach_both_ends_and_no_further():
     assert entropy.integers(lambda size: b"\0" * size, 1, 62).tolist() == [0]
 
 
-def test_a_short_answer_raises_instead_of_being_filled_up():
+def test_too_few_random_bytes_raise_an_error():
     with pytest.raises(RuntimeError, match="15 bytes instead of 16"):
         entropy.integers(lambda size: bytes(15), 2, 62)
 

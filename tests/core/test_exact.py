@@ -34,7 +34,7 @@ def test_table_rises_from_at_least_one_to_the_full_weight(epsilon):
 
 
 @given(st.integers(1, 2**62), st.integers(1, 2**62))
-def test_logarithm_is_never_below_the_truth_and_hardly_above(top, bottom):
+def test_logarithm_is_rounded_up_by_one_step_at_most(top, bottom):
     ratio = Fraction(max(top, bottom), min(top, bottom))
     exact = DIGITS.subtract(
         DIGITS.ln(Decimal(ratio.numerator)), DIGITS.ln(Decimal(ratio.denominator))
@@ -49,7 +49,7 @@ def test_logarithm_of_one_is_zero():
 
 
 @given(st.floats(1e-9, 1e9), st.integers(1, 10**9))
-def test_product_is_never_below_the_truth(value, count):
+def test_product_is_rounded_up(value, count):
     assert Fraction(times_up(value, count)) >= Fraction(value) * count
     assert times_up(value, count) <= value * count * (1 + 1e-15)
 
@@ -58,7 +58,7 @@ def test_product_is_never_below_the_truth(value, count):
     "value", [0, -1, 0.0, -0.0, float("nan"), float("inf"), -float("inf"), True, False, None, "1",
      Fraction(1, 10**400), 10**400],
 )  # fmt: skip
-def test_what_is_not_a_positive_number_is_refused_by_name_and_value(value):
+def test_a_value_that_is_not_a_positive_number_is_refused(value):
     with pytest.raises(SyntfError, match="epsilon") as error:
         positive("epsilon", value)
     assert repr(value) in str(error.value)

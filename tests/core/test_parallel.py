@@ -24,7 +24,7 @@ def cores(monkeypatch):
 @pytest.mark.parametrize(
     ("jobs", "threads"), [(None, 8), (1, 1), (3, 3), (20, 20), (-1, 8), (-2, 7), (-20, 1)]
 )
-def test_jobs_are_counted_as_scikit_learn_counts_them(cores, jobs, threads):
+def test_jobs_count_as_in_scikit_learn(cores, jobs, threads):
     with parallel.at_most(jobs):
         assert parallel.threads() == threads
         with parallel.at_most(None):
@@ -36,7 +36,7 @@ def test_jobs_are_counted_as_scikit_learn_counts_them(cores, jobs, threads):
 
 
 @pytest.mark.parametrize("jobs", [0, "two", 1.5])
-def test_no_jobs_and_no_number_of_jobs_are_refused(jobs):
+def test_invalid_numbers_of_jobs_are_refused(jobs):
     told = f"jobs must be a whole number, at least 1 .*, not {jobs!r}"
     with pytest.raises(SyntfError, match=told), parallel.at_most(jobs):
         pass
@@ -44,7 +44,7 @@ def test_no_jobs_and_no_number_of_jobs_are_refused(jobs):
         SynTF(n_jobs=jobs).fit([])
 
 
-def test_a_limit_is_that_of_its_own_thread():
+def test_the_limit_applies_to_its_own_thread():
     seen = []
     with parallel.at_most(1):
         other = threading.Thread(target=lambda: seen.append(parallel.threads()))
@@ -54,7 +54,7 @@ def test_a_limit_is_that_of_its_own_thread():
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
-def test_cores_are_those_that_this_process_may_run_on():
+def test_the_number_of_cores_respects_the_affinity():
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(own)})
     try:
@@ -65,7 +65,7 @@ def test_cores_are_those_that_this_process_may_run_on():
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_no_more_threads_work_at_once_than_told(jobs, monkeypatch):
+def test_at_most_the_allowed_threads_work_at_once(jobs, monkeypatch):
     monkeypatch.setattr(parallel, "BLOCK", 1)
     working, most = set(), []
 
@@ -85,7 +85,7 @@ def test_no_more_threads_work_at_once_than_told(jobs, monkeypatch):
 
 
 @pytest.mark.parametrize("preset", ["default", "accurate", "paper"])
-def test_what_is_drawn_does_not_depend_on_jobs(preset):
+def test_draws_do_not_depend_on_jobs(preset):
     chosen = {"preset": preset, "vocabulary": ["cat", "dog", "car", "train", "bus"], "length": 30}
 
     def drawn(jobs):
@@ -96,7 +96,7 @@ def test_what_is_drawn_does_not_depend_on_jobs(preset):
     assert np.array_equal(drawn(1), drawn(None))
 
 
-def test_the_transformer_holds_to_its_jobs(monkeypatch):
+def test_the_transformer_respects_n_jobs(monkeypatch):
     seen = []
     made = SynTF(vocabulary=["cat", "dog"], length=5, n_jobs=1).fit([])
     own = made._anonymizer.anonymize

@@ -46,7 +46,7 @@ def small_batches(monkeypatch):
     ("name", "raw"),
     [("a.csv", csv_bytes()), ("a.tsv", csv_bytes("\t")), ("a.jsonl", jsonl_bytes())],
 )
-def test_compressed_or_not_the_rows_are_the_same(tmp_path, small_batches, name, raw, compress):
+def test_compressed_files_give_the_same_rows(tmp_path, small_batches, name, raw, compress):
     ends = {bytes: "", gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}
     path = tmp_path / (name + ends[compress])
     path.write_bytes(compress(raw))
@@ -56,7 +56,7 @@ def test_compressed_or_not_the_rows_are_the_same(tmp_path, small_batches, name, 
     assert corpus.bytes_read == corpus.size == path.stat().st_size
 
 
-def test_parquet_comes_in_batches_and_keeps_its_types(tmp_path, small_batches):
+def test_parquet_is_read_in_batches_and_keeps_types(tmp_path, small_batches):
     path = tmp_path / "a.parquet"
     pl.DataFrame({"text": ["a", "b", "c"], "n": [1, 2, 3]}).write_parquet(path)
     batches = list(Corpus([path], "text", ["n"]))
@@ -74,7 +74,7 @@ def test_several_files_and_patterns_are_one_corpus(tmp_path, small_batches):
     assert list(corpus.texts()) == ["t0", "t1", "t2", "t9"]  # and again
 
 
-def test_a_name_with_wildcards_is_a_file_first(tmp_path):
+def test_an_existing_file_wins_over_a_pattern(tmp_path):
     (tmp_path / "a[1].csv").write_text("text\nright\n")
     (tmp_path / "a1.csv").write_text("text\nwrong\n")
     assert list(Corpus([tmp_path / "a[1].csv"], "text").texts()) == ["right"]
@@ -91,7 +91,7 @@ def test_files_with_other_columns_are_refused(tmp_path):
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8"])
 @pytest.mark.parametrize(("name", "raw"), [("a.csv", "text\ncafé naïve\n"),
                                            ("a.jsonl", '{"text": "café naïve"}\n')])  # fmt: skip
-def test_other_encodings_by_option(tmp_path, encoding, name, raw):
+def test_other_encodings(tmp_path, encoding, name, raw):
     (tmp_path / name).write_bytes(raw.encode(encoding))
     assert list(Corpus([tmp_path / name], "text", encoding=encoding).texts()) == ["café naïve"]
 
@@ -133,7 +133,7 @@ def test_standard_input_is_read_once(tmp_path):
     assert done.stdout == "False ['a', 'b']\n"
 
 
-def test_standard_input_needs_a_format_and_stands_alone(tmp_path):
+def test_standard_input_needs_a_format_and_must_be_the_only_input(tmp_path):
     with pytest.raises(SyntfError, match="--input-format"):
         Corpus(["-"])
     (tmp_path / "a.csv").write_text("text\na\n")
@@ -154,7 +154,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "raw", "places"), BROKEN)
-def test_broken_rows_stop_the_run_at_the_first(tmp_path, name, raw, places):
+def test_the_first_broken_row_stops_the_run(tmp_path, name, raw, places):
     (tmp_path / name).write_text(raw)
     with pytest.raises(SyntfError, match="--bad-rows skip") as error:
         list(Corpus([tmp_path / name], "text", []))
@@ -163,7 +163,7 @@ def test_broken_rows_stop_the_run_at_the_first(tmp_path, name, raw, places):
 
 
 @pytest.mark.parametrize(("name", "raw", "places"), BROKEN)
-def test_broken_rows_are_counted_located_and_left_out_on_request(tmp_path, name, raw, places):
+def test_skipped_rows_are_counted_and_located(tmp_path, name, raw, places):
     (tmp_path / name).write_text(raw)
     corpus = Corpus([tmp_path / name], "text", [], bad_rows="skip")
     for _ in range(2):  # counted anew in every pass
@@ -185,7 +185,7 @@ def test_a_null_is_an_empty_text_across_batches(tmp_path, small_batches, bad_row
         assert corpus.skipped_rows == 0
 
 
-def test_an_unclosed_quote_is_never_skipped_with_all_that_follows(tmp_path):
+def test_an_unclosed_quote_is_never_skipped(tmp_path):
     (tmp_path / "a.csv").write_text('text\na\n"canary\n' + "b\n" * 1000)
     for bad_rows in ("stop", "skip"):
         with pytest.raises(SyntfError, match=r"quote opened in line 3 is not closed") as error:
@@ -209,7 +209,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
         list(Corpus([tmp_path / "a.csv"]))
 
 
-def test_a_first_look_is_part_of_the_next_pass(tmp_path, monkeypatch):
+def test_the_first_batch_is_part_of_the_next_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(corpora, "BATCH", 2)
     path = tmp_path / "a.csv"
     path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
@@ -224,7 +224,7 @@ def test_a_first_look_is_part_of_the_next_pass(tmp_path, monkeypatch):
     assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
 
 
-def test_a_first_look_tells_what_cannot_be_read(tmp_path):
+def test_reading_the_first_batch_reports_broken_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\na,b\n")
     with pytest.raises(SyntfError, match="line 2 has too many fields"):

@@ -66,7 +66,7 @@ def both(raw, **options):
 @example(b'\xef\xbb\xbf"a",b\r\n"x\r\n""y""","\xf0\x9f"\r\n', 3, 1, False)
 @example(b"a\r\n\xef\xbb\xbfb\nc,c\n\xef\xbb\xbfd\n", 1 << 20, 1000, True)
 @example(b'a,b\n"\r",1\n2\n', 1 << 20, 1000, True)
-def test_any_bytes_are_the_same_rows_with_and_without_the_loop(raw, block, most, skip):
+def test_any_bytes_give_the_same_rows_with_and_without_the_loop(raw, block, most, skip):
     with changed(BLOCK=block):
         both(raw, most=most, skip=skip)
 
@@ -85,7 +85,7 @@ FIELDS = st.text(st.sampled_from('ab",\n\r\t é猫\0🐈'), max_size=8)
     st.integers(0, 10_000),
     st.sampled_from([b"", b'"', b",", b"\n", b"\r", b"x"]),
 )
-def test_a_written_file_is_read_as_it_was_and_one_byte_more_is_judged_alike(
+def test_written_rows_are_read_back_and_an_inserted_byte_is_treated_alike(
     rows, end, quoting, delimiter, block, place, more
 ):
     width = len(rows[0]) if rows else 2
@@ -109,7 +109,7 @@ def test_a_written_file_is_read_as_it_was_and_one_byte_more_is_judged_alike(
 
 
 @compiled
-def test_the_loop_takes_all_rows_of_a_plain_file(monkeypatch):
+def test_the_loop_reads_all_rows_of_a_plain_file(monkeypatch):
     raw = b'id,text\r\n1,"a ""b"", c\nd"\r\n\r\n2,e"f\n3,\n'
     monkeypatch.setattr(csv_rows.csv, "reader", lambda lines, **_: Refusing(lines))
     assert outcome(raw) == (
@@ -133,7 +133,7 @@ class Refusing:
 
 
 @compiled
-def test_after_a_broken_row_lines_are_counted_on():
+def test_line_numbers_continue_after_a_broken_row():
     raw = b'a,b\n"1\r\n2\r3",x\r\n\n4\n5,y\n6,"z"z\n'
     assert outcome(raw) == (
         {("a", "b")},
@@ -144,7 +144,7 @@ def test_after_a_broken_row_lines_are_counted_on():
 
 
 @compiled
-def test_a_row_that_does_not_end_is_not_waited_for():
+def test_the_loop_gives_up_on_very_long_rows():
     with changed(BLOCK=8, LONGEST_ROW=16):
         both(b'a,b\n1,2\n"' + b"x" * 200 + b'",3\n4,5\n')
         told, _ = both(b'a,b\n1,2\n"' + b"x" * 200)
@@ -156,6 +156,6 @@ def test_a_row_that_does_not_end_is_not_waited_for():
     "wrong",
     [(), (b"",), (b"", 0, True, ",", 0), ("text", 0, True, ",", 0, 1), (b"", 0, True, "", 0, 1)],
 )
-def test_what_is_no_block_is_refused(wrong):
+def test_the_loop_refuses_wrong_arguments(wrong):
     with pytest.raises(TypeError):
         csv_rows._compiled.rows(*wrong)

@@ -95,7 +95,7 @@ def test_every_column_of_a_csv_is_kept_as_written(tmp_path):
     ]
 
 
-def test_a_late_row_of_another_kind_does_not_matter(tmp_path):
+def test_a_late_value_of_another_type_does_not_matter(tmp_path):
     rows = [(str(i), str(i)) for i in range(2_000)] + [("last", "words")]
     assert texts(read(put(tmp_path, "rows.csv", separated(rows, ","))), "text")[-1] == "words"
     lines = b'{"text": 1}\n' * 2_000 + b'{"text": "words"}\n{"text": true}\n{"text": 2.5}\n{}\n'
@@ -121,7 +121,7 @@ def test_rows_without_a_text_are_still_documents(tmp_path):
         ),
     ],
 )
-def test_bytes_that_are_not_utf8_are_replaced_and_other_rows_stay(tmp_path, name, raw):
+def test_bytes_that_are_not_utf8_are_replaced(tmp_path, name, raw):
     frame = read(put(tmp_path, name, raw))
     assert texts(frame, "text") == ["first", "b\ufffdd", "q\ufffd", "last"]
 
@@ -147,7 +147,7 @@ def test_half_a_surrogate_pair_in_json_is_replaced(tmp_path):
         ("rows.jsonl", b'{"text": "a\\u0000b"}\n{"text": "c\\u0000"}\n{"text": "last"}\n'),
     ],
 )
-def test_nul_bytes_are_text_like_any_other(tmp_path, name, raw):
+def test_nul_bytes_are_kept(tmp_path, name, raw):
     assert texts(read(put(tmp_path, name, raw)), "text") == ["a\0b", "c\0", "last"]
 
 
@@ -160,7 +160,7 @@ def test_nul_bytes_are_text_like_any_other(tmp_path, name, raw):
         ("rows.jsonl", b'{"text": "hello", "id": "1"}\n'),
     ],
 )
-def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path, name, raw):
+def test_a_byte_order_mark_is_not_part_of_the_first_column_name(tmp_path, name, raw):
     frame = read(put(tmp_path, name, b"\xef\xbb\xbf" + raw))
     assert frame.columns == ["text", "id"]
     assert frame.rows() == [("hello", "1")]
@@ -174,7 +174,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path, name, raw):
         ("rows.jsonl", b'{"text": "one"}\r\n{"text": "two\\r\\nlines"}\r\n\r\n'),
     ],
 )
-def test_lines_may_end_as_on_windows(tmp_path, name, raw):
+def test_windows_line_ends(tmp_path, name, raw):
     frame = read(put(tmp_path, name, raw))
     assert frame.columns[-1] == "text"
     assert texts(frame, "text") == ["one", "two\r\nlines"]
@@ -186,7 +186,7 @@ def test_json_lines_are_ended_by_newlines_only(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a[1].csv", "a*.csv", "a?.csv", "a*.tsv"])
-def test_a_name_with_wildcards_is_that_one_file(tmp_path, name):
+def test_a_file_name_with_wildcards_is_one_file(tmp_path, name):
     tab = "\t" if name.endswith("tsv") else ","
     other = put(tmp_path, f"a1.{name[-3:]}", f"id{tab}text\n1{tab}other\n".encode())
     path = put(tmp_path, name, f"id{tab}text\n1{tab}mine\n".encode())
@@ -232,12 +232,12 @@ def test_an_empty_folder_is_refused(tmp_path):
     assert refusal(folder) == f"the folder {folder} holds no files"
 
 
-def test_nothing_there_is_refused(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     assert refusal(tmp_path / "none.csv") == f"no file or folder at {tmp_path / 'none.csv'}"
 
 
 @pytest.mark.parametrize("name", ["mails.xlsx", "mails", "mails.gz", "mails.csv.zip"])
-def test_an_unknown_suffix_is_refused_and_the_known_are_named(tmp_path, name):
+def test_an_unknown_suffix_is_refused_and_known_ones_are_listed(tmp_path, name):
     message = refusal(put(tmp_path, name, b"id,text\n1,a\n"))
     assert f"cannot tell the format of {name}" in message
     assert all(suffix in message for suffix in (".csv", ".tsv", ".jsonl", ".parquet"))
@@ -276,14 +276,14 @@ def test_a_header_without_rows_is_refused(tmp_path, name, raw):
 @pytest.mark.parametrize(
     "line", [b'{"text": "canary"', b"canary", b"[1]", b'"canary"', b"null", b'{"text": }', b"\xff"]
 )
-def test_a_line_that_is_no_json_object_is_named_and_not_shown(tmp_path, line):
+def test_a_line_that_is_not_a_json_object_is_located_but_not_quoted(tmp_path, line):
     raw = b'{"text": "a"}\n\n' + line + b'\n{"text": "b"}\n'
     path = put(tmp_path, "a.jsonl", raw)
     assert refusal(path).startswith(f"cannot read {path}: line 3 is not a JSON object (--bad-rows")
     assert "canary" not in refusal(path)
 
 
-def test_json_nested_beyond_reason_is_refused(tmp_path):
+def test_json_that_is_nested_too_deeply_is_refused(tmp_path):
     raw = b'{"text": "a"}\n{"text": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
     path = put(tmp_path, "a.jsonl", raw)
     assert refusal(path).startswith(f"cannot read {path}: line 2 is not a JSON object (--bad-rows")
@@ -300,7 +300,7 @@ def test_json_nested_beyond_reason_is_refused(tmp_path):
         ("a.parquet", b"PAR1canary"),
     ],
 )
-def test_a_broken_file_is_one_line_that_repeats_nothing_of_its_texts(tmp_path, name, raw):
+def test_messages_about_broken_files_quote_no_text(tmp_path, name, raw):
     path = put(tmp_path, name, raw)
     try:
         message = str(texts(read(path), "text"))  # or read it all the same, if that can be done
@@ -323,7 +323,7 @@ def test_a_truncated_parquet_is_refused(tmp_path):
     assert refusal(path).startswith(f"cannot read {path}: ")
 
 
-def test_a_missing_column_names_those_that_are_there(tmp_path):
+def test_a_missing_column_lists_the_existing_ones(tmp_path):
     frame = read(put(tmp_path, "rows.csv", WRITERS["csv"](ROWS)))
     for attempt in (lambda: texts(frame, "body"), lambda: require(["text", "body"], frame.columns)):
         with pytest.raises(SyntfError, match=r"^no column 'body'; the columns are: id, text$"):
@@ -333,7 +333,7 @@ def test_a_missing_column_names_those_that_are_there(tmp_path):
 
 
 @pytest.mark.parametrize("value", [["a", "b"], {"a": "b"}])
-def test_a_nested_column_is_no_text(tmp_path, value):
+def test_a_nested_column_cannot_be_the_text(tmp_path, value):
     path = tmp_path / "rows.parquet"
     pl.DataFrame({"text": [value]}).write_parquet(path)
     frame = read(path)
@@ -344,7 +344,7 @@ def test_a_nested_column_is_no_text(tmp_path, value):
         list(corpus.Corpus([lines], "text"))
 
 
-def test_a_column_that_is_not_text_is_text_or_refused(tmp_path):
+def test_other_column_types_become_text_or_are_refused(tmp_path):
     path = tmp_path / "rows.parquet"
     pl.DataFrame(
         {
@@ -383,12 +383,12 @@ def test_lone_surrogates_are_replaced_inside_lists_too(tmp_path):
         (["17", None], ["17", ""]),
     ],
 )
-def test_a_name_is_the_same_whatever_else_is_in_its_column(values, expected):
+def test_whole_numbers_are_the_same_name_in_columns_of_decimals(values, expected):
     assert columns.names(pl.DataFrame({"id": values}, strict=False), "id") == expected
 
 
 @pytest.mark.parametrize("values", [[17.0, 2.5], [True, False], [2.0**53]])
-def test_what_names_nobody_for_certain_is_refused(values):
+def test_ambiguous_names_are_refused(values):
     with pytest.raises(SyntfError, match="column 'id' holds"):
         columns.names(pl.DataFrame({"id": values}), "id")
 

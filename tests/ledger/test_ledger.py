@@ -76,7 +76,7 @@ budgets = st.none() | st.floats(1e-6, 30) | st.sampled_from([5.0, 10.0, 1 / 3])
     st.tuples(budgets, budgets).filter(any),
     st.lists(st.tuples(losses, names, st.integers(1, 4)), max_size=6),
 )
-def test_it_is_two_dictionaries_of_exact_sums(both, runs):
+def test_a_ledger_keeps_exact_sums_for_documents_and_authors(both, runs):
     """The model: loss rounded up, budget down, to 2^-20; all of a run or nothing of it."""
     budget, author_budget = both
     limits = {
@@ -131,7 +131,7 @@ def test_it_is_two_dictionaries_of_exact_sums(both, runs):
         assert Ledger(path).verify() == content
 
 
-def test_a_budget_of_three_losses_is_three_losses(path):
+def test_a_budget_of_three_losses_allows_three_runs(path):
     """0.1 three times is more than 0.3 as floats; here it is what was said, rounded safely."""
     loss = 3 * 2.0**-20
     ledger = Ledger.create(path, budget=3 * loss)
@@ -231,7 +231,7 @@ def test_every_ledger_has_a_key_of_its_own(tmp_path):
     assert {len(name) for (name,) in found} == {16}
 
 
-def test_a_document_cannot_change_its_name_for_a_second_budget(path):
+def test_a_document_cannot_get_a_second_budget_under_another_name(path):
     ledger = Ledger.create(path, budget=10)
     ledger.spend(8, [Names(["7"], by="id")])
     with pytest.raises(SyntfError, match="identifies documents by ids, and this run by texts"):
@@ -240,7 +240,7 @@ def test_a_document_cannot_change_its_name_for_a_second_budget(path):
         ledger.spend(1, [Names(["7"], by="id"), Names(["7"])])
 
 
-def test_authors_are_named_where_they_have_a_budget_and_nowhere_else(path, tmp_path):
+def test_authors_must_be_named_if_and_only_if_they_have_a_budget(path, tmp_path):
     ledger = Ledger.create(path, author_budget=10)
     with pytest.raises(SyntfError, match="has a budget for authors: name their column"):
         ledger.spend(1, [Names(["a"])])
@@ -253,7 +253,7 @@ def test_authors_are_named_where_they_have_a_budget_and_nowhere_else(path, tmp_p
         Names(["a"], ["x", "y"])
 
 
-def test_a_document_and_an_author_of_one_name_are_two(path):
+def test_a_document_and_an_author_of_the_same_name_are_distinct(path):
     ledger = Ledger.create(path, budget=10, author_budget=10)
     names = Names(["same"], ["same"])
     hashed = [*names.hashed(b"key").values(), Names(["same"], by="id").hashed(b"key")["document"]]
@@ -266,7 +266,7 @@ def test_a_document_and_an_author_of_one_name_are_two(path):
     )
 
 
-def test_only_what_was_charged_is_confirmed_and_once(path):
+def test_only_charged_batches_are_confirmed_and_only_once(path):
     ledger = Ledger.create(path, budget=10)
     first, second = Names(["a", "b"]), Names(["c"])
     for batches in ([second], [Names(["b", "a"])], [first, first], [first, second, second]):
@@ -281,7 +281,7 @@ def test_only_what_was_charged_is_confirmed_and_once(path):
 # Places
 
 
-def test_a_ledger_that_is_not_there_is_never_made(path):
+def test_opening_never_creates_a_ledger(path):
     with pytest.raises(SyntfError, match="no ledger at"):
         Ledger(path)
     with pytest.raises(SyntfError, match="cannot be opened"), store.connect(path):
@@ -317,7 +317,7 @@ def relink(path):
     ],
 )
 @pytest.mark.parametrize("when", ["between", "while names are read", "before commit", "after"])
-def test_a_file_that_goes_away_in_use_is_refused(path, monkeypatch, change, message, when):
+def test_a_ledger_that_disappears_in_use_is_refused(path, monkeypatch, change, message, when):
     ledger = Ledger.create(path, budget=10)
     if when == "between":
         change(path)
@@ -355,7 +355,7 @@ def test_a_file_that_goes_away_in_use_is_refused(path, monkeypatch, change, mess
 
 
 @posix
-def test_a_link_to_it_is_followed_unless_it_turns_elsewhere(tmp_path):
+def test_a_symbolic_link_is_followed_unless_it_changes(tmp_path):
     real, link = tmp_path / "real", tmp_path / "link"
     Ledger.create(real, budget=10)
     link.symlink_to(real)
@@ -371,7 +371,7 @@ def test_a_link_to_it_is_followed_unless_it_turns_elsewhere(tmp_path):
         ledger.spend(6, [Names(["a"])])
 
 
-def test_another_ledger_in_its_place_is_refused_even_under_the_same_number(path, monkeypatch):
+def test_a_replaced_ledger_is_refused_even_with_the_same_inode(path, monkeypatch):
     """As where a deleted file's inode is used again."""
     ledger = Ledger.create(path, budget=10)
     path.unlink()
@@ -382,7 +382,7 @@ def test_another_ledger_in_its_place_is_refused_even_under_the_same_number(path,
 
 
 @pytest.mark.parametrize("content", [b"", b"text\n" * 500, None])
-def test_what_is_no_ledger_is_refused_and_left_alone(path, content):
+def test_files_that_are_not_ledgers_are_refused_and_left_alone(path, content):
     if content is None:
         with closing(sqlite3.connect(path)) as db:
             db.execute("CREATE TABLE other (x)")
@@ -393,7 +393,7 @@ def test_what_is_no_ledger_is_refused_and_left_alone(path, content):
     assert path.read_bytes() == content
 
 
-def test_a_folder_is_no_ledger_and_a_journal_left_behind_not_part_of_a_new_one(path):
+def test_folders_and_leftover_journals_are_refused(path):
     with pytest.raises(SyntfError, match="is not a file"):
         Ledger(path.parent)
     journal = path.with_name(path.name + "-journal")
@@ -459,7 +459,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_every_change_is_named_and_nothing_is_spent_from_it(used, change):
+def test_every_change_is_named_and_nothing_can_be_charged(used, change):
     ledger = Ledger(used)
     try:
         sql(used, change)
@@ -487,7 +487,7 @@ def test_a_run_rewritten_with_its_own_hash_breaks_the_chain(used, number):
         ledger.verify(content.head)
 
 
-def test_the_file_itself_only_ever_grows(used):
+def test_rows_of_the_file_cannot_be_changed(used):
     columns = {"ledger": "budget", "runs": "loss", "spends": "count"}
     with closing(sqlite3.connect(used)) as db:
         for table, column in columns.items():
@@ -539,7 +539,7 @@ def test_a_truncated_file_is_refused(used):
         assert outcome(used) == "damaged"
 
 
-def test_a_file_set_back_is_known_by_a_head_kept_elsewhere(used):
+def test_a_head_kept_elsewhere_reveals_a_file_that_was_set_back(used):
     ledger = Ledger(used)
     old = used.read_bytes()
     before = ledger.verify().head
@@ -552,7 +552,7 @@ def test_a_file_set_back_is_known_by_a_head_kept_elsewhere(used):
         ledger.verify(after)
 
 
-def test_at_rest_it_is_one_file_and_a_copy_of_it_knows_all_that_was_spent(path, tmp_path):
+def test_an_unused_ledger_is_one_file_that_can_be_copied(path, tmp_path):
     """With a write-ahead log, a copy or a move of the file alone would forget the last runs."""
     ledger = Ledger.create(path, budget=10)
     with closing(sqlite3.connect(path)) as reader:  # someone else has it open all the while
@@ -565,7 +565,7 @@ def test_at_rest_it_is_one_file_and_a_copy_of_it_knows_all_that_was_spent(path, 
         Ledger(copy).spend(6, [Names(["a"])])
 
 
-def test_a_clock_that_goes_back_changes_nothing(path, monkeypatch):
+def test_a_clock_that_goes_back_has_no_effect(path, monkeypatch):
     ledger = Ledger.create(path, budget=10)
     for year in (2030, 1970, 2026):
         monkeypatch.setattr(store, "now", lambda year=year: f"{year}-01-01T00:00:00+00:00")
@@ -600,7 +600,7 @@ for line in sys.stdin:
 """
 
 
-def test_of_many_that_race_for_the_last_of_a_budget_one_wins(tmp_path, trust):
+def test_one_of_many_racing_processes_gets_the_rest_of_a_budget(tmp_path, trust):
     workers = [
         subprocess.Popen(
             [sys.executable, "-c", RACE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -623,7 +623,7 @@ def test_of_many_that_race_for_the_last_of_a_budget_one_wins(tmp_path, trust):
             worker.communicate()
 
 
-def test_whoever_waits_too_long_is_told(used, monkeypatch):
+def test_waiting_too_long_for_the_lock_is_reported(used, monkeypatch):
     monkeypatch.setattr(store, "WAIT", 0.05)
     with closing(sqlite3.connect(used, isolation_level=None)) as db:
         db.execute("BEGIN IMMEDIATE")
@@ -687,7 +687,7 @@ except SyntfError as error:
 
 @posix
 @pytest.mark.parametrize("room", [20_000, 100_000, 600_000])
-def test_where_the_disk_is_full_nothing_is_spent(path, room):
+def test_nothing_is_charged_if_the_disk_is_full(path, room):
     """No file may grow beyond `room`: SQLite's scratch, its journal, or the ledger itself."""
     ledger = Ledger.create(path, budget=10)
     command = [sys.executable, "-c", FULL, str(path), str(room)]
@@ -773,7 +773,7 @@ def test_a_release_is_charged_with_its_guarantee(place, call):
     assert content == Ledger("the.ledger").verify()
 
 
-def test_one_document_over_budget_stops_all_before_a_draw(place, call, monkeypatch):
+def test_one_document_over_budget_stops_the_run_before_any_draw(place, call, monkeypatch):
     Ledger.create("the.ledger", budget=12).spend(7, [Names([f"{TERMS[1]} number201"])])
     monkeypatch.setattr(Anonymizer, "anonymize", None)
     code, _, err = call(*ARGUMENTS)
@@ -795,7 +795,7 @@ def test_one_document_over_budget_stops_all_before_a_draw(place, call, monkeypat
         (["--bad-rows", "stop", "--id", "nothing"], "no column 'nothing'"),
     ],
 )
-def test_what_cannot_be_accounted_for_is_refused(place, call, more, message):
+def test_runs_that_cannot_be_accounted_for_are_refused(place, call, more, message):
     Ledger.create("the.ledger", budget=12)
     code, _, err = call(*ARGUMENTS, *more)
     assert code == 2
@@ -914,7 +914,7 @@ def test_a_draft_begun_without_the_ledger_cannot_be_finished_with_it(place, smal
     assert Ledger("the.ledger").verify().runs == ()
 
 
-def test_nothing_left_to_draw_is_nothing_to_charge(place, small, call, monkeypatch):
+def test_a_resumed_run_with_nothing_left_to_draw_is_not_charged(place, small, call, monkeypatch):
     Ledger.create("the.ledger", budget=12)
     readme = folder.render_readme
 
@@ -1020,7 +1020,7 @@ def test_the_transformer_takes_ids(path):
         SynTF(preset="paper", vocabulary=TERMS).fit_transform(["dog"], ids=[3])
 
 
-def test_what_is_not_private_is_not_charged(path):
+def test_releases_that_are_not_private_are_not_charged(path):
     ledger = Ledger.create(path, budget=15)
     seeded = SynTF(preset="paper", vocabulary=TERMS, source=entropy.Seeded(1), ledger=ledger)
     with pytest.raises(SyntfError, match="not private"):
@@ -1028,7 +1028,7 @@ def test_what_is_not_private_is_not_charged(path):
     assert ledger.verify().runs == ()
 
 
-def test_a_document_has_one_name_in_python():
+def test_ids_of_different_types_are_the_same_name():
     assert as_names(["a"] * 3, [17, 17.0, b"17"], None).documents == ["17"] * 3
     for bad in (2.5, True):
         with pytest.raises(ValueError, match="whole numbers"):

@@ -37,7 +37,7 @@ def deflating(request, monkeypatch):
 @pytest.mark.parametrize("large", [0xFFFFFFFF, 0, 1, 30, 100, 200])
 @pytest.mark.usefixtures("deflating")
 @given(contents=CONTENTS)
-def test_what_was_put_in_is_found_by_the_standard_library(large, contents):
+def test_members_are_read_back_by_zipfile(large, contents):
     """With fields of 64 bits too, as if numbers from `large` on did not fit 32."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive, "LARGE", large)
@@ -55,7 +55,7 @@ def test_what_was_put_in_is_found_by_the_standard_library(large, contents):
             assert info.extract_version == 45 or not info.extra
 
 
-def test_small_files_need_no_reader_of_64_bits():
+def test_small_archives_use_no_64_bit_fields():
     raw = written({"a.npy": [b"abc"], "b.npy": []})
     with zipfile.ZipFile(io.BytesIO(raw)) as found:
         assert {(info.extract_version, info.extra) for info in found.infolist()} == {(20, b"")}
@@ -63,7 +63,7 @@ def test_small_files_need_no_reader_of_64_bits():
     assert b"PK\6\7" not in raw
 
 
-def test_the_fields_are_those_of_the_format():
+def test_every_byte_follows_the_zip_format():
     """Byte by byte: a header, the packed bytes, an entry, the end."""
     raw = written({"n": [b"\0"]})
     packer = archive.deflating.compressobj(archive.LEVEL, archive.deflating.DEFLATED, -15)
@@ -121,7 +121,7 @@ def test_counts_are_read_back_by_scipy_and_numpy(tmp_path_factory, seed, rows, w
     assert path.read_bytes() == first
 
 
-def test_slices_of_larger_arrays_are_written_as_they_read(tmp_path):
+def test_slices_of_larger_arrays_are_written_correctly(tmp_path):
     data, indices = np.arange(1, 13, dtype=np.int32)[::2], np.arange(12, dtype=np.int32)[::2]
     counts = csr_matrix((data, indices, [0, 6]), shape=(1, 12))
     assert not counts.data.flags.c_contiguous

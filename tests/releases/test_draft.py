@@ -96,13 +96,13 @@ def test_vectors_are_the_counts(tmp_path):
     assert np.array_equal(found.toarray(), COUNTS.toarray())
 
 
-def test_vocabulary_is_the_term_of_each_column_one_a_line(tmp_path):
+def test_vocabulary_file_has_one_term_per_line(tmp_path):
     write(tmp_path / "out")
     raw = (tmp_path / "out" / "vocabulary.txt").read_bytes()
     assert raw == "cat\ncafé\n猫\ndog\n".encode()
 
 
-def test_documents_are_what_was_given(tmp_path):
+def test_documents_file_holds_the_given_columns(tmp_path):
     write(tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "documents.parquet").equals(DOCUMENTS)
 
@@ -120,7 +120,7 @@ def test_the_guarantee_can_be_read_back(tmp_path):
     assert guarantee["loss_per_word"]["tight"] == 1.25
 
 
-def test_the_readme_says_what_was_lost_and_what_was_kept(tmp_path):
+def test_readme_states_losses_and_kept_columns(tmp_path):
     write(tmp_path / "out")
     text = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
     assert "syntf 1.2.3" in text
@@ -136,7 +136,7 @@ def test_the_readme_says_what_was_lost_and_what_was_kept(tmp_path):
     assert "NOT" not in text
 
 
-def test_the_readme_of_counts_alone_says_so():
+def test_readme_of_a_release_without_kept_columns():
     text = render_readme(replace(promise(kept=()), supplied=[]), 3, ["document"])
     assert "Nothing but the counts is released here." in text
     assert "Released unchanged" not in text
@@ -183,7 +183,7 @@ def test_an_existing_folder_is_refused_and_left_alone(tmp_path):
         write(tmp_path / "empty")
 
 
-def test_force_replaces_a_release_whole(tmp_path):
+def test_force_replaces_the_whole_release(tmp_path):
     write(tmp_path / "out")
     (tmp_path / "out" / "README.txt").unlink()
     write(
@@ -199,7 +199,7 @@ def test_force_replaces_a_release_whole(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_force_takes_an_empty_or_a_missing_folder(tmp_path):
+def test_force_accepts_an_empty_or_missing_folder(tmp_path):
     (tmp_path / "empty").mkdir()
     for name in ("empty", "missing"):
         write(tmp_path / name, force=True)
@@ -239,7 +239,7 @@ def test_a_symbolic_link_is_refused_with_and_without_force(tmp_path, target):
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_missing_parent_is_refused_and_not_made(tmp_path):
+def test_a_missing_parent_folder_is_refused_and_not_created(tmp_path):
     with pytest.raises(SyntfError, match="years does not exist: create it first"):
         write(tmp_path / "years" / "out")
     assert list(tmp_path.iterdir()) == []
@@ -314,7 +314,7 @@ def test_a_failure_to_put_the_new_release_in_place_restores_the_old(tmp_path, mo
     assert contents(tmp_path / "out") == before
 
 
-def test_nothing_is_at_the_target_until_all_is_written(tmp_path, monkeypatch):
+def test_the_target_appears_only_when_all_files_are_on_disk(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("os.fsync", lambda number: seen.append((tmp_path / "out").exists()))
     write(tmp_path / "out")
@@ -323,7 +323,7 @@ def test_nothing_is_at_the_target_until_all_is_written(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("mask", "folder", "file"), [(0o022, 0o755, 0o644), (0o027, 0o750, 0o640)])
-def test_permissions_are_those_the_umask_grants(tmp_path, umask, mask, folder, file):
+def test_permissions_follow_the_umask(tmp_path, umask, mask, folder, file):
     umask(mask)
     write(tmp_path / "out")
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == folder
@@ -339,7 +339,7 @@ def test_force_does_not_replace_a_folder_that_only_looks_like_a_release(tmp_path
     assert (tmp_path / "out" / "README.txt").read_text() == "mine"
 
 
-def test_a_small_release_leaves_nothing_in_its_draft_on_the_way(tmp_path, monkeypatch):
+def test_a_small_first_shard_stays_in_memory(tmp_path, monkeypatch):
     """Too little to go on with is not written twice: it waits in memory."""
     monkeypatch.setattr(drafts, "SHARD", 4)
     with drafts.Draft(tmp_path / "out") as draft:
@@ -352,7 +352,7 @@ def test_a_small_release_leaves_nothing_in_its_draft_on_the_way(tmp_path, monkey
 
 
 @pytest.mark.parametrize("size", [3, 4])
-def test_what_is_worth_resuming_is_on_the_disk_at_once(tmp_path, monkeypatch, size):
+def test_full_shards_are_written_to_disk_at_once(tmp_path, monkeypatch, size):
     """A shard that is full; and a short one, as soon as another follows."""
     monkeypatch.setattr(drafts, "SHARD", size)
 
@@ -379,7 +379,7 @@ def test_what_is_worth_resuming_is_on_the_disk_at_once(tmp_path, monkeypatch, si
     assert rows == [*own, *own[: total - 3], own[2]]
 
 
-def test_one_shard_is_shuffled_in_memory_and_uniformly(tmp_path):
+def test_a_single_shard_is_shuffled_uniformly(tmp_path):
     """Each of the six orders of three documents, over 600 shuffles: chi-square, 5 degrees, 1e-6."""
     seen = dict.fromkeys(itertools.permutations(range(3)), 0)
     for _ in range(600):
@@ -391,7 +391,7 @@ def test_one_shard_is_shuffled_in_memory_and_uniformly(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_release_of_no_documents_is_one(tmp_path):
+def test_a_release_may_have_no_documents(tmp_path):
     with drafts.Draft(tmp_path / "out") as draft:
         draft.finish(TERMS, promise(), PORTRAIT, shuffle=system)
     assert set(contents(tmp_path / "out")) == FILES - {"vectors.npz", "documents.parquet"}

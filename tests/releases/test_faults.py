@@ -184,7 +184,7 @@ def point(place, steps, arguments, share):
 
 
 @pytest.mark.parametrize("number", range(POINTS))
-def test_killed_anywhere_a_run_leaves_a_release_or_none(
+def test_a_run_killed_anywhere_leaves_a_complete_release_or_none(
     place, steps, monkeypatch, capsys, trust, number
 ):
     """kill -9 at twenty points; every other run replaces an older release, in a random order."""
@@ -210,7 +210,7 @@ def test_killed_anywhere_a_run_leaves_a_release_or_none(
     trust["kill points survived"] += 1
 
 
-def test_an_old_release_comes_back_if_its_successor_died_in_the_doorway(place, monkeypatch, capsys):
+def test_the_old_release_is_restored_if_replacing_it_was_killed(place, monkeypatch, capsys):
     """Killed between the two renames: the next run puts the old one back before it begins."""
     assert again(monkeypatch, *ARGUMENTS) == 0
     (place / "out").rename(place / ".out.partial-final-old")
@@ -224,7 +224,9 @@ def test_an_old_release_comes_back_if_its_successor_died_in_the_doorway(place, m
 
 
 @pytest.mark.parametrize("share", [0, 0.2, 0.5, 0.8, 0.97, 1])
-def test_interrupted_twice_a_run_leaves_a_release_or_none(place, steps, monkeypatch, trust, share):
+def test_a_run_interrupted_twice_leaves_a_complete_release_or_none(
+    place, steps, monkeypatch, trust, share
+):
     """Ctrl-C, and again at the next step: that of cleaning up."""
     at = point(place, steps, ARGUMENTS, share)
     plan(place, "interrupt", at, at + 1)
@@ -264,7 +266,7 @@ def namespace():
 
 
 @pytest.mark.parametrize("size", [4, 32, 64])
-def test_a_full_disk_leaves_no_release_and_room_makes_one(place, namespace, trust, size):
+def test_a_full_disk_leaves_no_release_and_resuming_completes_it(place, namespace, trust, size):
     """A real file system of so many kilobytes, then the same one with room."""
     (place / "full").mkdir()
     arguments = [str(place / a) if a in INPUTS else a for a in ARGUMENTS]
@@ -290,7 +292,7 @@ exec "$@"
 """
 
 
-def test_a_folder_that_cannot_be_written_is_told_of_before_any_work(place, namespace, monkeypatch):
+def test_an_unwritable_folder_is_refused_before_any_work(place, namespace, monkeypatch):
     (place / "shut").mkdir()
     arguments = [str(place / a) if a in INPUTS else a for a in ARGUMENTS]
     command = [sys.executable, "-m", "syntf", *arguments]
@@ -308,7 +310,7 @@ def test_a_folder_that_cannot_be_written_is_told_of_before_any_work(place, names
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on addresses (Linux)")
 @pytest.mark.parametrize("megabytes", [100, 300, 450])
-def test_short_of_memory_a_run_leaves_no_release(place, monkeypatch, trust, megabytes):
+def test_a_run_without_enough_memory_leaves_no_release(place, monkeypatch, trust, megabytes):
     """With the least, a library ends the process before the program has begun: in its words."""
     (place.parent / "site" / "sitecustomize.py").unlink()  # its own imports would fail first
     for name in ("POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -327,7 +329,7 @@ def test_short_of_memory_a_run_leaves_no_release(place, monkeypatch, trust, mega
     assert complete(place / "out")
 
 
-def test_an_evaluation_outlives_a_dead_worker_and_ctrl_c(place):
+def test_an_evaluation_survives_a_dead_worker_and_ctrl_c(place):
     """A worker is killed; then Ctrl-C, twice, reaches all processes; then it goes on."""
     pytest.importorskip("joblib")
     rows = "".join(f"{TERMS[i % 4]} {TERMS[i % 2]},{'ab'[i % 2]}\n" for i in range(80))

@@ -70,14 +70,14 @@ def check(folder):
     return documents["n"].cast(int).to_list()
 
 
-def test_one_that_fits_in_a_shard_keeps_the_plain_layout(place, monkeypatch):
+def test_a_release_of_one_shard_has_plain_file_names(place, monkeypatch):
     assert syntf(monkeypatch) == 0
     assert (place / "out" / "vectors.npz").exists()
     assert check(place / "out") == list(range(COUNT))
 
 
 @pytest.mark.parametrize("more", [[], ["--shuffle"]])
-def test_a_large_one_comes_in_shards(place, small, monkeypatch, more):
+def test_a_large_release_has_several_shards(place, small, monkeypatch, more):
     assert syntf(monkeypatch, *more) == 0
     names = sorted(path.name for path in (place / "out").iterdir())
     assert [name for name in names if "vectors" in name] == [
@@ -118,7 +118,7 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together
 
 
 @pytest.mark.parametrize("format", ["jsonl", "text", "svmlight", "mtx", "parquet"])
-def test_every_format_comes_in_shards(place, small, monkeypatch, format):
+def test_every_format_supports_shards(place, small, monkeypatch, format):
     assert syntf(monkeypatch, "--format", format) == 0
     parts = sorted((place / "out").glob("vectors-*"))
     assert len(parts) == 4
@@ -188,7 +188,7 @@ def test_a_killed_shuffle_is_resumed(place, small, monkeypatch):
     assert check(place / "out") != list(range(COUNT))
 
 
-def test_a_draft_worth_resuming_is_not_thrown_away(place, small, monkeypatch, capsys):
+def test_a_draft_worth_resuming_is_not_discarded(place, small, monkeypatch, capsys):
     assert killed_at(30) == -signal.SIGKILL
     assert syntf(monkeypatch) == 2
     assert "--resume" in capsys.readouterr().err
@@ -197,7 +197,7 @@ def test_a_draft_worth_resuming_is_not_thrown_away(place, small, monkeypatch, ca
     check(place / "out")
 
 
-def test_a_draft_of_little_is_simply_begun_again(place, small, monkeypatch):
+def test_a_small_draft_is_started_over(place, small, monkeypatch):
     assert killed_at(3) == -signal.SIGKILL
     assert (place / ".out.partial").exists()
     assert syntf(monkeypatch) == 0
@@ -205,7 +205,7 @@ def test_a_draft_of_little_is_simply_begun_again(place, small, monkeypatch):
 
 
 @pytest.mark.parametrize("change", [["--length", "13"], ["--epsilon", "59"], ["--keep", "n"]])
-def test_other_options_do_not_continue_a_draft(place, small, monkeypatch, capsys, change):
+def test_a_draft_cannot_be_resumed_with_other_options(place, small, monkeypatch, capsys, change):
     assert killed_at(30) == -signal.SIGKILL
     arguments = [a for a in ARGUMENTS if a != "word"] if change[0] == "--keep" else ARGUMENTS
     more = [] if change[0] == "--keep" else change
@@ -213,7 +213,7 @@ def test_other_options_do_not_continue_a_draft(place, small, monkeypatch, capsys
     assert "another input or other options" in capsys.readouterr().err
 
 
-def test_another_input_does_not_continue_a_draft(place, small, monkeypatch, capsys):
+def test_a_draft_cannot_be_resumed_with_another_input(place, small, monkeypatch, capsys):
     assert killed_at(30) == -signal.SIGKILL
     with (place / "texts.csv").open("a") as file:
         file.write("999,cat,cat\n")
@@ -227,7 +227,7 @@ def test_a_seeded_run_cannot_be_resumed(place, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(drafts.fcntl is None, reason="needs file locks (POSIX)")
-def test_two_runs_do_not_write_to_one_place(place, small):
+def test_two_runs_cannot_write_to_the_same_target(place, small):
     with (
         drafts.Draft(place / "out"),
         pytest.raises(drafts.SyntfError, match="another run is writing"),
@@ -236,7 +236,7 @@ def test_two_runs_do_not_write_to_one_place(place, small):
     assert not (place / ".out.partial").exists()
 
 
-def test_a_broken_row_late_in_a_large_file_releases_nothing(place, small, monkeypatch, capsys):
+def test_a_broken_row_at_the_end_of_a_file_prevents_the_release(place, small, monkeypatch, capsys):
     with (place / "texts.csv").open("a") as file:
         file.write("999,cat\n")
     assert syntf(monkeypatch) == 2
@@ -256,7 +256,7 @@ def test_a_vocabulary_is_fitted_over_all_batches(place, small, monkeypatch):
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_whoever_is_interrupted_late_is_told_how_to_go_on(
+def test_the_message_of_a_late_interrupt_mentions_resume(
     place, small, monkeypatch, capsys, failure
 ):
     def fail(*arguments):
@@ -270,7 +270,7 @@ def test_whoever_is_interrupted_late_is_told_how_to_go_on(
 
 
 @pytest.mark.parametrize(("first", "then"), [("npz", "npz"), ("text", "npz"), ("npz", "text")])
-def test_a_run_may_go_on_in_another_format(place, small, monkeypatch, first, then):
+def test_a_draft_can_be_resumed_with_another_format(place, small, monkeypatch, first, then):
     """What a draft holds of one format is not released as it is in another."""
     with monkeypatch.context() as late:
         late.setattr(folder, "render_readme", lambda *_: 1 / 0)
@@ -283,7 +283,7 @@ def test_a_run_may_go_on_in_another_format(place, small, monkeypatch, first, the
             assert (load_npz(path).data.dtype, load_npz(path).indices.dtype) == (np.int32, np.int32)
 
 
-def test_a_batch_is_full_in_bytes_too_and_a_shard_in_documents(place, monkeypatch):
+def test_batches_end_by_bytes_and_shards_by_documents(place, monkeypatch):
     """Batches of whatever size: shards of the same, each document drawn for once, in order."""
     drawn = []
     draw = Anonymizer.draw_rows
@@ -325,7 +325,7 @@ def test_the_first_batch_is_read_once(place, small, monkeypatch):
 
 
 @pytest.mark.parametrize("size", [1 << 23, 1 << 9])
-def test_how_much_is_drawn_at_once_has_a_limit_whatever_the_texts(place, small, monkeypatch, size):
+def test_the_number_of_draws_at_once_is_limited_for_all_texts(place, small, monkeypatch, size):
     """Batches end by bytes as well: a limit that only full ones meet would tell of the texts."""
     drawn, sample = [], NeighbourhoodMechanism.sample
 

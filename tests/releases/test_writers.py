@@ -62,7 +62,7 @@ def test_svmlight_in_scikit_learn(written):
     assert target.tolist() == [0, 0, 0]
 
 
-def test_svmlight_says_unmistakably_that_columns_count_from_one(written):
+def test_svmlight_columns_count_from_one(written):
     """The reader guesses the base from the least column: without column 0 it must guess right."""
     assert written("svmlight").read_text().splitlines()[0] == "0 2:2 4:1"
 
@@ -83,7 +83,7 @@ def test_text_repeats_each_word_in_alphabetical_order(written):
 
 
 @pytest.mark.parametrize(("format", "rows"), list(product(WRITERS, [1, 3])))
-def test_every_format_takes_a_release_of_any_size(tmp_path, format, rows):
+def test_every_format_supports_any_number_of_documents(tmp_path, format, rows):
     suffix, writer = WRITERS[format]
     with (tmp_path / f"v{suffix}").open("wb") as file:
         writer(file, COUNTS[:rows], TERMS, 0)
@@ -91,7 +91,7 @@ def test_every_format_takes_a_release_of_any_size(tmp_path, format, rows):
 
 
 @pytest.mark.parametrize("format", WRITERS)
-def test_compact_counts_and_pieces_of_any_size_give_the_same_bytes(tmp_path, monkeypatch, format):
+def test_bytes_do_not_depend_on_integer_types_or_piece_sizes(tmp_path, monkeypatch, format):
     _, writer = WRITERS[format]
     with (tmp_path / "whole").open("wb") as file:
         writer(file, COUNTS, TERMS, 7)
