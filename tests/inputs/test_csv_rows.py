@@ -128,7 +128,7 @@ class Refusing:
         self.lines = lines
 
     def __next__(self):
-        assert self.lines.read() == ""
+        assert list(self.lines) == []
         raise StopIteration
 
 

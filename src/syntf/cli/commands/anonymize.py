@@ -218,7 +218,6 @@ def _record(release: "Release") -> dict[str, Any]:
 def _show(release: "Release") -> None:
     """Print a release in a few lines."""
     from syntf.core.exact import shown
-    from syntf.ledger.ledger import format_units
 
     guarantee = release.guarantee
     for note in release.notes:
@@ -241,6 +240,8 @@ def _show(release: "Release") -> None:
         output.warn("The release is marked as not private.")
     output.say(f"Release written to {output.escape(release.path)}", wrap=False)
     if (run := release.ledger_run) is not None:
+        from syntf.ledger.ledger import format_units
+
         output.say(
             f"Charged to the ledger: {format_units(run.loss, up=True)} for each of "
             f"{run.documents:,} documents (run {run.number})."
