@@ -12,6 +12,8 @@ from syntf.pipeline.settings import PRESET, SETTINGS, Settings, preset_values
 
 FILE = click.Path(path_type=Path)
 
+_BY_PRESET = {name: preset_values(name) for name in SETTINGS}
+
 BASIC = "Basic options"
 PRIVACY = "Privacy"
 WORDS = "Words and vectors"
@@ -83,7 +85,7 @@ def setting_option(name: str, *, help: str | None = None) -> Decorator:
     """Return the option of a setting; `help` replaces the text of its definition."""
     setting = PRESET if name == "preset" else SETTINGS[name]
     attributes: dict[str, Any] = {"help": help or _with_option_names(setting.help)}
-    by_preset = {} if name == "preset" else preset_values(name)
+    by_preset = _BY_PRESET.get(name, {})
     if len({repr(value) for value in by_preset.values()}) > 1:
         attributes["help"] += f" [default: {_default_text(by_preset)}]"
     elif setting.default is not None and setting.kind != "flag":
