@@ -229,10 +229,10 @@ def test_feature_names_are_the_output_terms_in_order():
 
 def test_default_feature_names_are_the_public_words(default_synthetic):
     names = default_synthetic.get_feature_names_out()
-    assert len(names) == PRESETS["default"]["max_size"]
+    assert len(names) == PRESETS["words"]["max_size"]
     made = default_synthetic.transform(["A cat chased the dog round the garden.", ""])
     assert made.shape == (2, len(names))
-    assert made.sum(axis=1).ravel().tolist() == [[PRESETS["default"]["length"]] * 2]
+    assert made.sum(axis=1).ravel().tolist() == [[PRESETS["words"]["length"]] * 2]
 
 
 def test_a_pickled_synthesizer_is_the_same_mechanism_and_draws_anew():

@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
+from syntf.core.counts import matrix
 from syntf.core.errors import SyntfError
 from syntf.inputs.sequences import as_names, as_texts, check_several
 from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 
 
@@ -29,9 +31,19 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    preset : {'default', 'accurate', 'paper'}, default='default'
-        Starting values for the other settings. 'default' hides authors; 'accurate' keeps topics
-        better, but authors are easier to identify; 'paper' is the SIGIR 2018 paper.
+    preset : {'document', 'words', 'accurate', 'paper'}, optional
+        Starting values for the other settings. 'document' limits the loss of a whole document;
+        'words' limits the loss of each word and keeps more; 'accurate' keeps topics best, but
+        authors are easier to identify; 'paper' is the SIGIR 2018 paper.
+    document_loss : float, optional
+        Largest privacy loss of a whole document, above 0; smaller is more private. 10 lets odds of
+        1 to 22,026 become even at most. Example: 6. By default 10 with the preset 'document'.
+    codebook : path, optional
+        Public codebook in place of the embedded one, made by 'syntf codebook build'. One built from
+        public texts on the same topics keeps more.
+    pilot : bool, default=True
+        Let a random part of the documents answer first, and sharpen the list of topics for all
+        others by what they released. It costs no privacy.
     epsilon : float, optional
         Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. Give
         `epsilon` or `loss`, not both. Example: 20.
@@ -130,7 +142,10 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        preset: str = "default",
+        preset: str | None = None,
+        document_loss: float | None = None,
+        codebook: str | PathLike[str] | None = None,
+        pilot: bool = True,
         epsilon: float | None = None,
         loss: float | None = None,
         neighbours: int | None = None,
@@ -156,6 +171,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ledger: Ledger | None = None,
     ) -> None:
         self.preset = preset
+        self.document_loss = document_loss
+        self.codebook = codebook
+        self.pilot = pilot
         self.epsilon = epsilon
         self.loss = loss
         self.neighbours = neighbours
@@ -187,11 +205,14 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("source", "n_jobs", "device", "ledger"):
             del chosen[name]
         source = entropy.system if self.source is None else self.source
+        settings = Settings.from_preset(**chosen)
         with parallel.at_most(self.n_jobs):
-            anonymizer = Anonymizer.build(
-                Settings.from_preset(**chosen), texts, source=source, device=self.device
+            self._anonymizer = (
+                DocumentAnonymizer.build(settings, source=source)
+                if settings.unit == "document"
+                else Anonymizer.build(settings, texts, source=source, device=self.device)
             )
-        self._anonymizer, self.guarantee_ = anonymizer, anonymizer.guarantee()
+            self.guarantee_ = self._anonymizer.guarantee()
         return self
 
     def transform(
@@ -245,7 +266,14 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> csr_matrix:
         """``fit`` and ``transform`` of the same texts, which may come from a generator."""
         texts = as_texts(X)
-        return self.fit(texts, y).transform(texts, ids, authors)
+        self.fit(texts, y)
+        if not isinstance(self._anonymizer, DocumentAnonymizer):
+            return self.transform(texts, ids, authors)
+        self._check_names(ids, authors)
+        self._charge(texts, ids, authors)
+        with parallel.at_most(self.n_jobs):
+            counts, self.labels_, self.guarantee_ = self._anonymizer.anonymize_together(texts)
+        return matrix(counts)
 
     def _batches(
         self, X: Iterator[str], named: Sequence[Iterator[Any] | None], size: int
@@ -257,17 +285,28 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _released(
         self, texts: list[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
     ) -> csr_matrix:
-        """The counts, once a ledger, if there is one, was charged for them."""
-        if self.guarantee_.private and not self._anonymizer.vocabulary.public_for(texts):
+        """Charge the ledger, if there is one, then draw."""
+        anonymizer = self._anonymizer
+        if isinstance(anonymizer, DocumentAnonymizer):
+            self._charge(texts, ids, authors)
+            with parallel.at_most(self.n_jobs):
+                counts, self.labels_ = anonymizer.anonymize_singly(texts)
+            return matrix(counts)
+        if self.guarantee_.private and not anonymizer.vocabulary.public_for(texts):
             raise SyntfError(
                 "the vocabulary was built from these very texts, and the guarantee calls it "
                 "public: fit on the texts that are released"
             )
+        self._charge(texts, ids, authors)
+        with parallel.at_most(self.n_jobs):
+            return anonymizer.anonymize(texts)
+
+    def _charge(
+        self, texts: list[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
+    ) -> None:
         if self.ledger is not None:
             loss = chargeable_loss(self._anonymizer.guarantee())
             self.ledger.spend(loss, [as_names(texts, ids, authors)])
-        with parallel.at_most(self.n_jobs):
-            return self._anonymizer.anonymize(texts)
 
     def _check_names(self, ids: Iterable[Any] | None, authors: Iterable[Any] | None) -> None:
         check_is_fitted(self, "guarantee_")
@@ -277,7 +316,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The output terms, one a column."""
         check_is_fitted(self, "guarantee_")
-        return np.array(self._anonymizer.vocabulary.outputs, dtype=object)
+        return np.array(self._anonymizer.outputs, dtype=object)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

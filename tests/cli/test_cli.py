@@ -217,16 +217,16 @@ def test_the_example_from_start_to_end(default_synthetic, tmp_path):
     found = counts(tmp_path / "release")
     terms = (tmp_path / "release" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
     assert found.shape == (320, len(terms))
-    assert len(set(terms)) == len(terms) == PRESETS["default"]["max_size"]
-    assert (found.sum(axis=1) == PRESETS["default"]["length"]).all()
+    assert len(set(terms)) == len(terms) == PRESETS["words"]["max_size"]
+    assert (found.sum(axis=1) == PRESETS["words"]["length"]).all()
     kept = documents(tmp_path / "release")
     assert kept.columns == ["document", "topic", "author"]
     assert kept["document"].to_list() == list(range(320))
     assert kept.select("topic", "author").equals(corpus.select("topic", "author"))
     promised = guarantee(tmp_path / "release")
     assert promised["private"] is True
-    assert promised["loss_per_word"]["tight"] == pytest.approx(PRESETS["default"]["loss"])
-    assert promised["loss_per_word"]["tight"] <= PRESETS["default"]["loss"]
+    assert promised["loss_per_word"]["tight"] == pytest.approx(PRESETS["words"]["loss"])
+    assert promised["loss_per_word"]["tight"] <= PRESETS["words"]["loss"]
     assert promised["loss_per_word"]["tight"] == default_synthetic.guarantee_.loss_per_word.tight
     assert f"{promised['loss_per_word']['tight']:.4f}" in done.stdout
     assert shown(promised["loss_per_document"], 2) in done.stdout

@@ -242,7 +242,7 @@ def test_a_named_file_is_read_and_no_other(place, syntf):
         ("length = [7]", "'length' must be text or a number, not [7]"),
         ("[anonymize]\nkeep = [1, ['who']]", "'keep' must be a list of names, not ['who']"),
         ("length = 7.5", "Invalid value for '--length': '7.5' is not a valid integer"),
-        ("preset = 'best'", "'best' is not one of 'default'"),
+        ("preset = 'best'", "'best' is not one of 'document'"),
         ("length 7", "syntf.toml is not TOML: "),
         ("[verify]\nvectors = 'x'", "unknown section [verify]"),
     ],

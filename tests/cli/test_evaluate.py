@@ -124,7 +124,7 @@ def test_results_are_complete(evaluated):
         assert 0 <= float(row["f1"]) <= 1
         synthetic = row["method"] == "syntf"
         assert (row["epsilon"], row["length"], row["spelling"], row["runs"]) == (
-            (str(2 * PRESETS["default"]["loss"]), "40", "0.3", "2")
+            (str(2 * PRESETS["words"]["loss"]), "40", "0.3", "2")
             if synthetic
             else ("", "", "", "1")
         )

@@ -332,7 +332,7 @@ def test_texts_are_read_the_same_where_nothing_is_compiled(build, monkeypatch, m
     ours = fast.read(texts)
     monkeypatch.setattr(token_table, "compiled", None)
     plain = build(texts=texts, **chosen)
-    assert plain._table is None
+    assert plain.reader.table is None
     assert fast.vocabulary == plain.vocabulary
     assert fast.weights.tolist() == plain.weights.tolist()
     theirs = plain.read(texts)

@@ -32,7 +32,8 @@ def test_estimator_has_every_setting_and_no_other():
 @pytest.mark.parametrize("name", SETTINGS)
 def test_estimator_defaults_are_those_of_the_settings(name):
     default = inspect.signature(SynTF).parameters[name].default
-    chosen_by_presets = len({repr(value) for value in preset_values(name).values()}) > 1
+    values = {repr(value) for value in preset_values(name).values()}
+    chosen_by_presets = len(values) > 1 or name == "document_loss"
     assert default == (None if chosen_by_presets else SETTINGS[name].default)
     assert type(default) is (type(None) if chosen_by_presets else type(SETTINGS[name].default))
 
@@ -130,18 +131,34 @@ def test_a_chosen_vocabulary_is_used_whole():
     words = ["cat", "dog"]
     assert Settings.from_preset(vocabulary=words).max_size is None
     assert Settings.from_preset(vocabulary=words, max_size=1).max_size == 1
-    default = PRESETS["default"]["max_size"]
+    default = PRESETS["words"]["max_size"]
     assert Settings.from_preset(fit_vocabulary=True).max_size == default
 
 
 def test_unknown_presets_are_refused():
-    with pytest.raises(SyntfError, match="a preset is default, accurate, paper, not 'best'"):
+    with pytest.raises(SyntfError, match="a preset is document, words, accurate, paper"):
         Settings.from_preset("best")
     with pytest.raises(SyntfError, match="a preset is"):
         SynTF(preset="best").fit([])
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+def test_settings_of_one_unit_are_refused_with_the_other():
+    with pytest.raises(SyntfError, match="loss is a setting of the words unit"):
+        Settings.from_preset("document", loss=3)
+    with pytest.raises(SyntfError, match="length is a setting of the words unit"):
+        Settings.from_preset(document_loss=3, length=9)
+    with pytest.raises(SyntfError, match="pilot is a setting of the document unit"):
+        Settings.from_preset("words", pilot=False)
+
+
+def test_chosen_settings_select_their_unit():
+    assert Settings.from_preset(document_loss=4).unit == "document"
+    assert Settings.from_preset(pilot=False).document_loss == 10
+    assert Settings.from_preset(vocabulary=["cat"]).unit == "words"
+    assert Settings.from_preset("words").unit == Settings().unit == "words"
+
+
+@pytest.mark.parametrize("preset", [name for name in PRESETS if name != "document"])
 def test_estimator_has_the_same_presets(preset, toy_vectors, toy_words):
     words = {"vectors": toy_vectors, "vocabulary": toy_words}
     record = SynTF(preset=preset, **words).fit([]).guarantee_

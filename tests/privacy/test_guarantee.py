@@ -134,7 +134,7 @@ def test_the_loss_of_a_document_is_rounded_up_and_no_further(make, length):
 
 
 def test_the_default_keeps_its_promise(default_synthetic):
-    guarantee, chosen = default_synthetic.guarantee_, PRESETS["default"]
+    guarantee, chosen = default_synthetic.guarantee_, PRESETS["words"]
     losses = guarantee.loss_per_word
     assert (guarantee.vocabulary_size, guarantee.length) == (chosen["max_size"], chosen["length"])
     assert (guarantee.private, list(guarantee.caveats)) == (True, [])

@@ -27,7 +27,7 @@ def test_python_example_of_the_readme_runs(readme, capsys):
         rows = list(csv.DictReader(file))
     names = {"texts": [row["text"] for row in rows], "topics": [row["topic"] for row in rows]}
     exec(code, names)
-    assert names["counts"].shape == (320, PRESETS["default"]["max_size"])
+    assert names["counts"].shape == (320, PRESETS["words"]["max_size"])
     assert names["analyst"].score(names["counts"], names["topics"]) > 0.5
     assert len(capsys.readouterr().out.split()) == 2
 
@@ -39,7 +39,7 @@ def test_table_of_bounds_shows_the_losses_of_the_default(readme, default_synthet
         ("improved (ε + ln η)", losses.improved),
         ("tight, promised", losses.tight),
     ):
-        length = PRESETS["default"]["length"]
+        length = PRESETS["words"]["length"]
         document, author = bounds.document_loss(loss, length), bounds.author_loss(loss, length, 50)
         figures = [shown(loss, 4), shown(document, 2), shown(author, 2)]
         assert " | ".join([name, *figures]) in readme.replace("*", "")

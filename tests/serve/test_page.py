@@ -143,13 +143,13 @@ def test_every_draw_can_be_reached_with_the_keyboard(opened):
         page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.dataset.index") == "3"
     page.keyboard.press("End")
-    last = str(PRESETS["default"]["length"] - 1)
+    last = str(PRESETS["words"]["length"] - 1)
     assert page.evaluate("document.activeElement.dataset.index") == last
     assert page.locator("#draws [tabindex='0']").count() == 1
     page.focus("#neighbours")
     page.keyboard.press("ArrowRight")
     settled(page)
-    assert page.inner_text("#neighbours-value") == str(PRESETS["default"]["neighbours"] + 1)
+    assert page.inner_text("#neighbours-value") == str(PRESETS["words"]["neighbours"] + 1)
     page.focus("#again")
     before = page.inner_text("#draws")
     page.keyboard.press("Enter")

@@ -99,7 +99,7 @@ def test_no_token_of_a_text_is_kept(toy_anonymizer, canary):
         if isinstance(kept, dict) and type(kept).__name__ == "Remembered" and word in kept
     ]  # fmt: skip
     assert not holders
-    assert word not in vars(toy_anonymizer).get("_term_of", {})
+    assert word not in vars(toy_anonymizer.reader).get("term_of", {})
 
 
 def test_a_ledger_is_charged_before_anything_is_drawn(toy_anonymizer, tmp_path, monkeypatch):

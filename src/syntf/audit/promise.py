@@ -28,7 +28,7 @@ def promise(subject: Anonymizer, measured: Measured, *, quick: bool, stages: Sta
         "that is not confessed" + ("" if quick else ", a damaged or forged cache"),
     )
     mechanism, said = subject.mechanism, subject.guarantee()
-    loss, length = said.loss_per_word.tight, subject.settings.length
+    loss, length = said.word_losses.tight, subject.settings.length
     finding.require(said.digest == f"sha256:{mechanism.digest}", "the digest is of another table")
     finding.require(said.loss_ratio == str(mechanism.ratio), "the ratio is of another table")
     finding.require(said.length == length, f"a guarantee for {said.length} words, not {length}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from syntf.pipeline.settings import PRESET, SETTINGS, Settings, preset_values
+from syntf.pipeline.settings import DOCUMENT_ONLY, PRESET, SETTINGS, Settings, preset_values
 
 FILE = click.Path(path_type=Path)
 
@@ -86,7 +86,8 @@ def setting_option(name: str, *, help: str | None = None) -> Decorator:
     setting = PRESET if name == "preset" else SETTINGS[name]
     attributes: dict[str, Any] = {"help": help or _with_option_names(setting.help)}
     by_preset = _BY_PRESET.get(name, {})
-    if len({repr(value) for value in by_preset.values()}) > 1:
+    differing = len({repr(value) for value in by_preset.values()}) > 1
+    if differing or (by_preset and name in DOCUMENT_ONLY):
         attributes["help"] += f" [default: {_default_text(by_preset)}]"
     elif setting.default is not None and setting.kind != "flag":
         shown = str(setting.default) if setting.kind == "count or share" else setting.default
@@ -95,6 +96,7 @@ def setting_option(name: str, *, help: str | None = None) -> Decorator:
         attributes["metavar"] = setting.metavar
     flag = _option_name(name)
     if setting.kind == "flag":
+        attributes["default"] = setting.default
         flag = f"{flag}/--no-{flag.removeprefix('--')}"
     else:
         choice = click.Choice(setting.choices) if setting.choices else None
@@ -128,16 +130,17 @@ def _with_option_names(help: str) -> str:
 def _default_text(by_preset: dict[str, Any]) -> str:
     """List the default of a setting and those presets that have another value.
 
-    >>> _default_text({"default": 8.0, "accurate": 8.5, "paper": None})
+    >>> _default_text({"words": 8.0, "accurate": 8.5, "paper": None})
     '8; accurate: 8.5; paper: none'
     """
     shown = {
         preset: "none" if value is None else str(value).removesuffix(".0")
         for preset, value in by_preset.items()
     }
-    default = shown.pop("default")
-    others = [f"{preset}: {value}" for preset, value in shown.items() if value != default]
-    return "; ".join([default, *others])
+    first, *others = shown.items()
+    return "; ".join(
+        [first[1], *(f"{name}: {value}" for name, value in others if value != first[1])]
+    )
 
 
 # Options that several commands share

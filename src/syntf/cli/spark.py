@@ -154,7 +154,7 @@ def _summarize(place: str, written: Written) -> None:
     promise = written.guarantee
     output.say(
         f"{written.documents:,} documents, {promise.length} words drawn for each\n"
-        f"loss per word {shown(promise.loss_per_word.tight, 4)}, "
+        f"loss per word {shown(promise.word_losses.tight, 4)}, "
         f"per document {shown(promise.loss_per_document, 2)}"
     )
     for caveat in promise.caveats:

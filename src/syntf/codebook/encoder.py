@@ -8,6 +8,7 @@ with public statistics. No step looks at another document, and every number is a
 of a document is, as long as it is found from this document and public knowledge alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from syntf import native
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.integers import Vectors, stretch
 from syntf.core import drawing
-from syntf.core.counts import Counts, Rows
+from syntf.core.counts import Counts, Rows, stack
 from syntf.core.errors import SyntfError
 from syntf.text.documents import Documents
 from syntf.vectors.word_vectors import WordVectors
@@ -46,6 +47,19 @@ class Encoded:
     def at(self, places: NDArray[np.intp]) -> "Encoded":
         """Return the documents at these places, in this order."""
         return Encoded(self.vectors[places], take_rows(self.counts, places))
+
+    def without_counts(self) -> "Encoded":
+        """Return the vectors alone, which is all that a list of topics looks at."""
+        empty = np.zeros(0, dtype=np.int32)
+        ends = np.zeros(len(self) + 1, dtype=np.int64)
+        return Encoded(self.vectors, Rows(empty, empty, ends, self.counts.shape))
+
+
+def join(parts: Sequence[Encoded]) -> Encoded:
+    """Join encoded documents, one part after the other."""
+    width = parts[0].counts.shape[1]
+    vectors = np.concatenate([part.vectors for part in parts])
+    return Encoded(vectors, stack([part.counts for part in parts], width))
 
 
 def take_rows(counts: Counts, places: NDArray[np.intp]) -> Rows:

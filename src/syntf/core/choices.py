@@ -14,6 +14,9 @@ Draws = Literal["independent", "systematic"]
 Provenance = Literal["public", "fitted"]
 """Whether a part of the mechanism is public or was made from the texts that are released."""
 
+Unit = Literal["document", "words"]
+"""What a loss is spent on: one choice for the whole document, or each of its drawn words."""
+
 FAST = "fast"
 """The name of the built-in analyzer."""
 

@@ -1,6 +1,5 @@
 """The names of documents and authors in a ledger: keyed digests, never the names themselves."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
@@ -42,7 +41,8 @@ class Charge:
 
     key: bytes = field(repr=False)
     run: Run | None = None
-    _batches: deque[bytes] = field(default_factory=deque, repr=False)
+    _batches: list[bytes] = field(default_factory=list, repr=False)
+    _confirmed: int = field(default=0, repr=False)
 
     def add(self, names: Names) -> dict[str, list[bytes]]:
         """Add a batch to charge, and return its digests."""
@@ -52,11 +52,18 @@ class Charge:
 
     def confirm(self, names: Names) -> None:
         """Raise an error unless this is the next batch of those that were charged."""
-        if not self._batches or self._batches.popleft() != _batch_digest(names.hashed(self.key)):
+        place, self._confirmed = self._confirmed, self._confirmed + 1
+        if place >= len(self._batches) or self._batches[place] != _batch_digest(
+            names.hashed(self.key)
+        ):
             raise SyntfError(
                 "the input changed while it was being read: these are not the documents that the "
                 "ledger was charged for"
             )
+
+    def rewind(self) -> None:
+        """Confirm all batches once more, when the input is read a second time."""
+        self._confirmed = 0
 
 
 def _digests(key: bytes, kind: str, values: Sequence[str]) -> list[bytes]:

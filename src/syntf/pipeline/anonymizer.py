@@ -24,9 +24,9 @@ from syntf.mechanism.rating import WordRating
 from syntf.mechanism.synthesis import synthesize
 from syntf.pipeline.prepare import rated, reading
 from syntf.pipeline.settings import Settings
+from syntf.pipeline.word_reader import WordReader
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee, Losses
-from syntf.text import token_table
 from syntf.text.documents import (
     Documents,
     batches,
@@ -34,9 +34,7 @@ from syntf.text.documents import (
     fitted_idf,
     public_idf,
 )
-from syntf.text.reader import look_up, read_documents
-from syntf.text.token_table import TokenTable, cached_table
-from syntf.text.tokenizer import Analysis, Memo, first_known
+from syntf.text.tokenizer import Analysis
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.topicality import topical_weights
 from syntf.vocabulary.vocabulary import Provenance, Vocabulary
@@ -123,8 +121,7 @@ class Anonymizer:
 
         It is for the compiled code of one version; another process may have another, or none.
         """
-        left_out = ("_term_of", "_table")
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        return {name: value for name, value in vars(self).items() if name != "reader"}
 
     def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> "csr_matrix":
         """Synthetic counts: one row a text, one column an output term, int32."""
@@ -221,24 +218,21 @@ class Anonymizer:
             version=__version__,
         )
 
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns of the counts."""
+        return self.vocabulary.outputs
+
     def term(self, word: str) -> int | None:
         """The input that a word counts as; None if it is left out."""
-        number = self._term_of[self.analyzer.token_of(word)]
+        number = self.reader.term_of[self.analyzer.token_of(word)]
         return number if number >= 0 else None
 
     @cached_property
-    def _term_of(self) -> Memo[Any, int]:
-        number = {term: i for i, term in enumerate(self.vocabulary.inputs)}
-        term = first_known(self.analyzer, number.__contains__)
-        return Memo(lambda token: number.get(term(token), -1))
-
-    @cached_property
-    def _table(self) -> TokenTable | None:
-        """The inputs of all tokens, kept if these are public; None where each is to be analysed."""
-        if not token_table.supports(self.analyzer):
-            return None
-        make = cached_table if self.vocabulary.provenance == "public" else TokenTable.build
-        return make(self.analyzer, self.vocabulary.inputs)
+    def reader(self) -> WordReader:
+        """Finds the input words of texts."""
+        public = self.vocabulary.provenance == "public"
+        return WordReader(self.analyzer, self.vocabulary.inputs, public)
 
     def _read(
         self,
@@ -246,10 +240,7 @@ class Anonymizer:
         progress: Advance | None = None,
         term_of: Mapping[Any, int] | None = None,
     ) -> Documents:
-        if self._table is not None:
-            return look_up(texts, self._table, self._empty, progress)
-        known = self._term_of if term_of is None else term_of
-        return read_documents(texts, known, self._empty, progress, read=self.analyzer.read)
+        return self.reader.read(texts, progress, term_of)
 
     @property
     def _empty(self) -> int:

@@ -12,20 +12,30 @@ answer, because nothing else depends on it. ``docs/documents.md`` has the proof,
 ``tests/pipeline/test_document.py`` goes through every joint release of small corpora.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf import __version__
 from syntf.codebook import lists
+from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoded, Encoder, take_rows
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
 from syntf.codebook.profiles import make_profiles, output_terms
 from syntf.core import entropy
 from syntf.core.counts import Counts, stack
+from syntf.core.errors import SyntfError
+from syntf.core.progress import Stages, silent
 from syntf.mechanism.response import ResponseMechanism
+from syntf.pipeline import prepare
+from syntf.pipeline.settings import Settings
+from syntf.pipeline.word_reader import WordReader
+from syntf.privacy.guarantee import DocumentUnit, Guarantee
+from syntf.vocabulary.vocabulary import terms_digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,3 +163,154 @@ class DocumentMechanism:
                 labels[place] = label
         back = np.argsort(np.concatenate(order), kind="stable")
         return take_rows(stack(parts, width), back), labels
+
+
+@dataclass(eq=False)
+class DocumentAnonymizer:
+    """Turns texts into released answers and synthetic counts, a whole document at a time.
+
+    settings : settings of the document unit.
+    reader : finds the known words of a text.
+    encoder : encodes a document by itself.
+    source : where random bits come from; any but the operating system's is marked NOT PRIVATE.
+    """
+
+    settings: Settings
+    reader: WordReader
+    encoder: Encoder
+    source: entropy.Source = entropy.system
+    sharpened: EntryList | None = None
+    """The list of an earlier release, which is public, for documents that come later."""
+
+    @classmethod
+    def build(
+        cls, settings: Settings, *, source: entropy.Source = entropy.system, stages: Stages = silent
+    ) -> "DocumentAnonymizer":
+        """Prepare the reader and the encoder. No text is looked at."""
+        analyzer = prepare.analyzer_for(settings)
+        vectors = prepare.vectors_for(settings, stages)
+        if settings.codebook is None:
+            if not vectors.is_embedded:
+                raise SyntfError(
+                    "the embedded codebook needs the embedded word vectors: build a codebook for "
+                    "yours with syntf codebook build, or choose the preset words"
+                )
+            codebook = Codebook.embedded()
+        else:
+            codebook = Codebook.read(settings.codebook)
+        return cls(
+            settings, WordReader(analyzer, vectors.words), Encoder(codebook, vectors), source
+        )
+
+    @property
+    def loss(self) -> float:
+        """The largest loss of a document."""
+        return float(self.settings.document_loss or 0.0)
+
+    def mechanism(self, documents: int | None) -> DocumentMechanism:
+        """Return the mechanism for a number of documents; None for one at a time."""
+        return DocumentMechanism.build(
+            self.encoder, self.loss, documents, pilot=self.settings.pilot, source=self.source
+        )
+
+    def read(self, texts: Sequence[str], *, stages: Stages = silent) -> Encoded:
+        """Encode texts, each by itself. Nothing is drawn yet."""
+        with stages("reading words", len(texts)) as advance:
+            return self.encoder.encode(self.reader.read(texts, advance))
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The columns of the counts."""
+        return output_terms(self.encoder)
+
+    def anonymize_together(self, texts: Sequence[str]) -> tuple[Counts, list[str], Guarantee]:
+        """Release texts together, with a pilot if there are enough of them.
+
+        The sharpened list is kept for documents that come later. Returns the counts, a readable
+        description of each document, and the guarantee.
+        """
+        mechanism = self.mechanism(len(texts))
+        drawn = mechanism.release(self.read(texts))
+        self.sharpened = drawn.sharpened or self.sharpened
+        counts, labels = mechanism.described(drawn)
+        return counts, labels, with_sharpened_list(self.guarantee(mechanism), drawn.sharpened)
+
+    def anonymize_singly(self, texts: Sequence[str]) -> tuple[Counts, list[str]]:
+        """Release texts from the list of an earlier release, or else from the general list."""
+        mechanism = self.mechanism(None)
+        entry_list = self.sharpened or mechanism.general
+        answers = mechanism.draw(self.read(texts), entry_list)
+        return mechanism.described(Drawn(answers, np.zeros(len(texts), dtype=bool), entry_list))
+
+    def guarantee(
+        self,
+        mechanism: DocumentMechanism | None = None,
+        *,
+        kept_columns: Sequence[str] = (),
+        shuffled: bool = False,
+    ) -> Guarantee:
+        """Return what a release by `mechanism` promises, before its pilot has answered.
+
+        By default the mechanism is that of documents which are released one at a time.
+        """
+        mechanism = mechanism or self.mechanism(None)
+        settings, plan, book = self.settings, mechanism.plan, self.encoder.codebook
+        response = mechanism.response(mechanism.general)
+        seeded = self.source is not entropy.system
+        return Guarantee(
+            unit="document",
+            mechanism=response.scheme,
+            epsilon=self.loss,
+            neighbours=None,
+            spelling=0.0,
+            length=plan.draws,
+            morphology=settings.morphology,
+            synsets=False,
+            analyzer=self.reader.analyzer.name,
+            weights="topical",
+            draws="independent",
+            vocabulary_size=len(mechanism.terms),
+            inputs="vectors",
+            input_size=len(self.encoder.vectors.words),
+            loss_per_word=None,
+            loss_ratio=str(response.ratio),
+            loss_per_document=self.loss,
+            document=DocumentUnit(
+                kind=plan.kind,
+                draws=plan.draws,
+                loss_per_draw=plan.loss_per_draw,
+                entries=len(mechanism.general),
+                size=plan.size,
+                pilot=plan.pilot,
+                sharpened_entries=plan.sharpened_entries if plan.pilot else 0,
+                sharpened_size=plan.sharpened_size if plan.pilot else 0,
+                encoder="word vectors",
+                codebook=f"sha256:{book.digest}",
+                codebook_origin=book.origin,
+                general=f"sha256:{mechanism.general.digest}",
+                sharpened="",
+            ),
+            provenance={
+                "vocabulary": "fitted" if book.origin == "private" else "public",
+                "vectors": "public",
+                "stop_words": "public",
+                "idf": "public",
+            },
+            supplied=settings.supplied,
+            seeded=seeded,
+            kept_columns=list(kept_columns),
+            shuffled=shuffled,
+            digest=f"sha256:{response.digest}",
+            vocabulary_digest=f"sha256:{terms_digest(mechanism.terms)}",
+            vectors_digest=f"sha256:{self.encoder.vectors.digest}",
+            private=not seeded and book.origin != "private",
+            version=__version__,
+        )
+
+
+def with_sharpened_list(guarantee: Guarantee, sharpened: EntryList | None) -> Guarantee:
+    """Record the list that the pilot led to in a guarantee."""
+    if sharpened is None or guarantee.document is None:
+        return guarantee
+    record = replace(guarantee.document, sharpened=f"sha256:{sharpened.digest}")
+    return replace(guarantee, document=record)

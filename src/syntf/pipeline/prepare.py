@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 from syntf.core.choices import SPACY
+from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.mechanism.rating import WordRating
 from syntf.pipeline.settings import Settings
@@ -24,8 +25,13 @@ def reading(
     stages: Stages = silent,
 ) -> tuple[Analysis[Any], WordVectors, Vocabulary]:
     """What reads a text under these settings: all that comes before a mechanism."""
-    analyzer = _analyzer(settings)
-    vectors = _vectors(settings, stages)
+    if settings.unit == "document":
+        raise SyntfError(
+            "only syntf anonymize, syntf.release and SynTF know the document unit: choose the "
+            "preset words, accurate or paper here"
+        )
+    analyzer = analyzer_for(settings)
+    vectors = vectors_for(settings, stages)
     vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
@@ -45,7 +51,7 @@ def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> W
     )
 
 
-def _analyzer(settings: Settings) -> Analysis[Any]:
+def analyzer_for(settings: Settings) -> Analysis[Any]:
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
     return SpacyAnalyzer(
@@ -60,7 +66,7 @@ def _fast(settings: Settings) -> Analyzer:
     return Analyzer(settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers)
 
 
-def _vectors(settings: Settings, stages: Stages) -> WordVectors:
+def vectors_for(settings: Settings, stages: Stages = silent) -> WordVectors:
     given = settings.vectors
     if given is None:
         return WordVectors.embedded()

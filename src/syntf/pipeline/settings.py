@@ -13,7 +13,15 @@ from os import PathLike
 from typing import Any, Literal, Self, get_args
 
 from syntf.core.checks import count, count_or_share, flag, fraction, one_of, positive
-from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Weighting
+from syntf.core.choices import (
+    FAST,
+    SPACY,
+    Draws,
+    Morphology,
+    Provenance,
+    Unit,
+    Weighting,
+)
 from syntf.core.errors import SyntfError
 
 LONGEST = 1 << 20
@@ -44,8 +52,11 @@ class Setting:
     default: Any = None
 
 
+DEFAULT_PRESET = "words"
+
 PRESETS: dict[str, dict[str, Any]] = {
-    "default": {
+    "document": {"document_loss": 10.0},
+    "words": {
         "neighbours": 1,
         "loss": 8.0,
         "length": 125,
@@ -74,13 +85,23 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """Starting values, by the name of the preset.
 
-*default* replaces a word by its nearest output word in about half of all draws, and else by any
-of 4,000 output words. Attackers find less than in a release with the paper's setting, at a third
-of its loss. *accurate* prefers words that name topics and has fewer output words: an analyst
-keeps as much as with the paper's setting, at a third of its loss, but authors are easier to
-identify. *paper* is the best setting of the SIGIR 2018 paper. ``docs/frontier.md`` has the
-measurements by which the first two were chosen.
+*document* describes a whole document by one choice among public topics, or among sets of words
+if the loss is larger: the document loses at most `document_loss`. *words* replaces a word by its
+nearest output word in about half of all draws, and else by any of 4,000 output words. Attackers
+find less than in a release with the paper's setting, at a third of its loss. *accurate* prefers
+words that name topics and has fewer output words: an analyst keeps as much as with the paper's
+setting, at a third of its loss, but authors are easier to identify. *paper* is the best setting of
+the SIGIR 2018 paper. ``docs/frontier.md`` and ``docs/documents.md`` have the measurements.
 """
+
+WORDS_ONLY = (
+    "epsilon", "loss", "neighbours", "length", "spelling", "weights", "draws", "idf", "vocabulary",
+    "fit_vocabulary", "min_df", "max_df", "max_size", "synsets",
+)  # fmt: skip
+"""Settings of the words unit. Choosing one of them selects the preset *words* by default."""
+
+DOCUMENT_ONLY = ("document_loss", "codebook", "pilot")
+"""Settings of the document unit. Choosing one of them selects the preset *document* by default."""
 
 EXCLUSIVE = (("epsilon", "loss"), ("loss", "epsilon"), ("vocabulary", "max_size"))
 """Pairs (a, b): where `a` is chosen, a preset's value of `b` does not hold."""
@@ -124,10 +145,28 @@ class Settings:
     >>> from syntf import Settings
     >>> Settings(length=60).epsilon, Settings(loss=6).epsilon
     (47.5, None)
-    >>> Settings.from_preset("default", length=60).loss
+    >>> Settings.from_preset("words", length=60).loss
     8.0
     """
 
+    document_loss: float | None = _setting(
+        None,
+        "Largest privacy loss of a whole document, above 0; smaller is more private. 10 lets odds "
+        "of 1 to 22,026 become even at most. Example: 6.",
+        kind="number", check=positive, group="Basic options",
+    )  # fmt: skip
+    codebook: str | PathLike[str] | None = _setting(
+        None,
+        "Public codebook in place of the embedded one, made by 'syntf codebook build'. One built "
+        "from public texts on the same topics keeps more.",
+        kind="file", check=_unchecked, metavar="FILE", group="Privacy",
+    )  # fmt: skip
+    pilot: bool = _setting(
+        True,
+        "Let a random part of the documents answer first, and sharpen the list of topics for all "
+        "others by what they released. It costs no privacy.",
+        kind="flag", check=flag, group="Privacy",
+    )  # fmt: skip
     epsilon: float | None = _setting(
         None,
         "Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. "
@@ -238,28 +277,30 @@ class Settings:
     )  # fmt: skip
 
     @classmethod
-    def from_preset(cls, preset: str = "default", **chosen: Any) -> Self:
+    def from_preset(cls, preset: str | None = None, **chosen: Any) -> Self:
         """Return the settings of a preset with some of them changed.
 
         Parameters
         ----------
-        preset : {'default', 'accurate', 'paper'}
-            Where values come from that are not chosen.
+        preset : {'document', 'words', 'accurate', 'paper'}, optional
+            Where values come from that are not chosen. Without it, settings of the document unit
+            select *document* and settings of the words unit select *words*.
         **chosen
             Fields of this class. None means not chosen. `epsilon` replaces the preset's loss
             and `loss` its ε; a chosen `vocabulary` is used whole unless `max_size` is chosen.
 
         >>> Settings.from_preset("paper", length=100).epsilon
         47.5
-        >>> Settings.from_preset(epsilon=20.0).loss is None
-        True
+        >>> Settings.from_preset(document_loss=6).unit, Settings.from_preset(loss=6).unit
+        ('document', 'words')
         """
-        if preset not in PRESETS:
-            raise SyntfError(f"a preset is {', '.join(PRESETS)}, not {preset!r}")
         chosen = {name: value for name, value in chosen.items() if value is not None}
-        base = dict(PRESETS[preset])
-        for name, other in EXCLUSIVE:
-            if name in chosen:
+        name = _preset_for(chosen) if preset in (None, "default") else str(preset)
+        if name not in PRESETS:
+            raise SyntfError(f"a preset is {', '.join(PRESETS)}, not {preset!r}")
+        base = dict(PRESETS[name])
+        for setting, other in EXCLUSIVE:
+            if setting in chosen:
                 base.pop(other, None)
         return cls(**{**base, **chosen})
 
@@ -272,9 +313,14 @@ class Settings:
         return replace(self, **changes)
 
     @property
+    def unit(self) -> Unit:
+        """What the loss is spent on: the whole document, if it has a loss of its own, or words."""
+        return "words" if self.document_loss is None else "document"
+
+    @property
     def supplied(self) -> list[str]:
         """Names of what the person supplies in place of the embedded public data."""
-        names = ("vocabulary", "vectors", "stop_words")
+        names = ("vocabulary", "vectors", "stop_words", "codebook")
         supplied = [name for name in names if getattr(self, name) is not None]
         if self.synsets:
             supplied.append("wordnet")
@@ -287,7 +333,8 @@ class Settings:
                 setting.check(name, value)
         if self.epsilon is not None and self.loss is not None:
             raise SyntfError("epsilon and loss exclude each other: give one of them")
-        if self.epsilon is None and self.loss is None:
+        self._check_unit()
+        if self.unit == "words" and self.epsilon is None and self.loss is None:
             object.__setattr__(self, "epsilon", PRESETS["paper"]["epsilon"])
         if self.fit_vocabulary and self.vocabulary is not None:
             raise SyntfError(
@@ -295,23 +342,63 @@ class Settings:
                 "taken from the texts"
             )
 
+    def _check_unit(self) -> None:
+        """Refuse settings of one unit together with the other unit."""
+        other = WORDS_ONLY if self.unit == "document" else DOCUMENT_ONLY
+        changed = [name for name in other if getattr(self, name) != SETTINGS[name].default]
+        if changed and self.unit == "document":
+            raise SyntfError(
+                f"{changed[0]} is a setting of the words unit: leave it out, or choose the preset "
+                "words, whose loss per document is much larger"
+            )
+        if changed:
+            raise SyntfError(
+                f"{changed[0]} is a setting of the document unit: leave it out, or choose the "
+                "preset document"
+            )
+
 
 SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
 """The definition of every field of :class:`Settings`, by its name."""
 
 PRESET = Setting(
-    help="Starting values for the other settings. 'default' hides authors; 'accurate' keeps "
-    "topics better, but authors are easier to identify; 'paper' is the SIGIR 2018 paper.",
+    help="Starting values for the other settings. 'document' limits the loss of a whole document; "
+    "'words' limits the loss of each word and keeps more; 'accurate' keeps topics best, but "
+    "authors are easier to identify; 'paper' is the SIGIR 2018 paper.",
     group="Basic options",
-    default="default",
+    default=None,
+    optional=True,
     **_choice(*PRESETS),
 )
 """The definition of the choice of a preset."""
 
 
+def _preset_for(chosen: dict[str, Any]) -> str:
+    """Return the preset that the chosen settings belong to."""
+    differing = {
+        name for name, value in chosen.items()
+        if name in SETTINGS and value is not SETTINGS[name].default
+        and (isinstance(value, Sequence | Set | PathLike) or value != SETTINGS[name].default)
+    }  # fmt: skip
+    if differing & set(DOCUMENT_ONLY):
+        return "document"
+    return "words" if differing & set(WORDS_ONLY) else DEFAULT_PRESET
+
+
 def preset_values(name: str) -> dict[str, Any]:
-    """Return the values that the presets give a setting, by preset; empty if none of them does."""
+    """Return the values that the presets give a setting, by preset; empty if none of them does.
+
+    The preset that applies by default comes first. Presets of the other unit are left out.
+
+    >>> preset_values("document_loss"), list(preset_values("loss"))
+    ({'document': 10.0}, ['words', 'accurate', 'paper'])
+    """
     if not any(name in preset for preset in PRESETS.values()):
         return {}
+    unit = "document" if name in DOCUMENT_ONLY else "words"
     default = SETTINGS[name].default
-    return {preset: values.get(name, default) for preset, values in PRESETS.items()}
+    return {
+        preset: values.get(name, default)
+        for preset, values in PRESETS.items()
+        if ("document_loss" in values) == (unit == "document")
+    }

@@ -17,10 +17,14 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Weighting
+from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Unit, Weighting
+from syntf.core.errors import SyntfError
 
 FORMAT = 2
 """The format of the releases that this version writes. Version 0.1.0 wrote format 1."""
+
+LONGEST_TOPIC, LONGEST_WORD = 20, 7
+"""Words in the term profile of a topic and of a word."""
 
 CHECKSUM = "checksum"
 """The last entry of ``guarantee.json``: the SHA-256 of all that stands before it."""
@@ -31,7 +35,9 @@ Inputs = Literal["vectors", "outputs"]
 ORIGINS = ("vocabulary", "vectors", "stop_words", "idf")
 """Data whose provenance, public or fitted on the texts, is recorded."""
 
-SUPPLIED = ("vocabulary", "vectors", "stop_words", "wordnet", "analyzer")
+SUPPLIED = (
+    "vocabulary", "vectors", "stop_words", "codebook", "wordnet", "analyzer",
+)  # fmt: skip
 """Data that a sender can supply in place of the embedded public data, in the order recorded."""
 
 CAVEATS = {
@@ -117,6 +123,57 @@ class Losses:
     tight: float
 
 
+@dataclass(frozen=True)
+class DocumentUnit:
+    """How the loss of a whole document is spent; recorded in releases of the document unit.
+
+    kind : whether an answer holds topics or words.
+    draws, loss_per_draw : answers drawn for a document, and the largest loss of each.
+    entries, size : entries of the general list, and entries in an answer.
+    pilot : documents that answered from the general list first; 0 without a pilot.
+    sharpened_entries, sharpened_size : the same for the list of all other documents; 0 without a
+        pilot.
+    encoder : what encodes a document.
+    codebook, codebook_origin : the digest of the codebook, and who says that it is public.
+    general, sharpened : the digests of the lists; `sharpened` is empty without a pilot.
+    """
+
+    kind: str
+    draws: int
+    loss_per_draw: float
+    entries: int
+    size: int
+    pilot: int
+    sharpened_entries: int
+    sharpened_size: int
+    encoder: str
+    codebook: str
+    codebook_origin: str
+    general: str
+    sharpened: str
+
+
+def _is_document_unit(value: Any) -> bool:
+    """Accept the record of :class:`DocumentUnit`, or null for the words unit."""
+    if value is None:
+        return True
+    if type(value) is not dict or list(value) != [part.name for part in fields(DocumentUnit)]:
+        return False
+    counts = ("draws", "entries", "size")
+    several = ("pilot", "sharpened_entries", "sharpened_size")
+    return (
+        value["kind"] in ("topics", "words")
+        and all(_is_count(value[name]) for name in counts)
+        and all(type(value[name]) is int and 0 <= value[name] < 1 << 40 for name in several)
+        and _is_loss(value["loss_per_draw"])
+        and is_text(value["encoder"])
+        and value["codebook_origin"] in ("embedded", "supplied", "private")
+        and is_digest(value["codebook"])
+        and is_digest(value["general"])
+        and (value["sharpened"] == "" or is_digest(value["sharpened"]))
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """The differential-privacy guarantee of a release, as in ``guarantee.json``.
@@ -127,6 +184,11 @@ class Guarantee:
     Attributes
     ----------
     format : the format of the release (see :data:`FORMAT`).
+    unit : what the loss is spent on, the whole document or each word.
+    loss_per_word : bounds for one drawn word; None in the document unit.
+    loss_per_document : the largest loss of a document, the headline.
+    document : how the loss of a document is spent; None in the words unit.
+    length : words drawn for a document; answers drawn for it in the document unit.
     neighbours : k of the neighbourhood mechanism; None for the Exponential mechanism.
     inputs, vectors_digest : from these a receiver derives the table of probabilities again.
     template : a digest of the wording of README.txt and report.html; empty before a release is
@@ -142,6 +204,7 @@ class Guarantee:
     """
 
     format: int = _field(lambda value: type(value) is int, since=2, default=FORMAT)
+    unit: Unit = _field(_one_of(Unit), since=2, default="words")
     mechanism: str = _field(is_text)
     epsilon: float = _field(lambda value: _is_loss(value) and value > 0)
     neighbours: int | None = _field(lambda value: value is None or _is_count(value))
@@ -158,11 +221,17 @@ class Guarantee:
     vocabulary_size: int = _field(_is_count)
     inputs: Inputs = _field(_one_of(Inputs))
     input_size: int = _field(_is_count)
-    loss_per_word: Losses = _field(
-        _mapping(lambda keys: keys == [part.name for part in fields(Losses)], _is_loss)
+    loss_per_word: Losses | None = _field(
+        lambda value: (
+            value is None
+            or _mapping(lambda keys: keys == [part.name for part in fields(Losses)], _is_loss)(
+                value
+            )
+        )
     )
     loss_ratio: str = _field(_is_ratio)
     loss_per_document: float = _field(_is_loss)
+    document: DocumentUnit | None = _field(_is_document_unit, since=2, default=None)
     provenance: Mapping[str, Provenance] = _field(
         _mapping(lambda keys: keys == [*ORIGINS], _one_of(Provenance)), unverifiable=True
     )
@@ -182,6 +251,22 @@ class Guarantee:
     files: Mapping[str, str] = _field(
         _mapping(lambda names: all(map(is_text, names)), is_digest), default_factory=dict
     )
+
+    @property
+    def longest_row(self) -> int:
+        """The most distinct words that the released counts of a document can have."""
+        if self.document is None:
+            return self.length
+        unit = self.document
+        words = LONGEST_TOPIC if unit.kind == "topics" else LONGEST_WORD
+        return unit.draws * max(unit.size, unit.sharpened_size) * words
+
+    @property
+    def word_losses(self) -> Losses:
+        """Return the bounds for one drawn word, which a release of the words unit has."""
+        if self.loss_per_word is None:
+            raise SyntfError("a release of the document unit has no loss per word")
+        return self.loss_per_word
 
     @property
     def caveats(self) -> list[str]:

@@ -25,6 +25,7 @@ from syntf.releases import folder as release_folder
 from syntf.releases.folder import WrittenShard, check_target
 from syntf.releases.shuffle import Shard, shuffled
 from syntf.releases.writers import npz, write_documents
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.table_summary import TableSummary
 
 try:
@@ -36,7 +37,7 @@ SHARD = 1 << 16
 """Documents in a shard, and the least number of documents that is worth resuming."""
 
 _ARRAYS = ("data", "indices", "indptr", "shape")
-_LOCK, _STATE = "lock", "state.json"
+_LOCK, _STATE, _PILOT = "lock", "state.json", "pilot.npz"
 
 
 class Draft:
@@ -105,7 +106,7 @@ class Draft:
         self,
         vocabulary: Sequence[str],
         guarantee: Guarantee,
-        table: TableSummary,
+        table: TableSummary | DocumentSummary,
         *,
         shuffle: entropy.Source | None = None,
         numbered: bool = False,
@@ -151,6 +152,16 @@ class Draft:
             shutil.rmtree(self._new_release, ignore_errors=True)
         self.discard()
         return sealed
+
+    def store(self, name: str, content: bytes) -> None:
+        """Keep a file beside the shards, for a run that resumes this draft."""
+        with replacing(self._folder / name, durable=True) as file:
+            file.write(content)
+
+    def stored(self, name: str) -> bytes | None:
+        """Return a file that an earlier run kept beside its complete shards."""
+        path = self._folder / name
+        return path.read_bytes() if self._rows and path.is_file() else None
 
     def discard(self) -> None:
         """Remove the draft."""
@@ -227,7 +238,7 @@ class Draft:
         """Remove everything but the lock, the state and the files of complete shards."""
         keep = {*self._complete_files(), self._folder / _LOCK}
         if self._rows:
-            keep.add(self._folder / _STATE)
+            keep |= {self._folder / _STATE, self._folder / _PILOT}
         for path in set(self._folder.iterdir()) - keep:
             path.unlink()
 
@@ -293,7 +304,7 @@ def write(
     vocabulary: Sequence[str],
     documents: pl.DataFrame,
     guarantee: Guarantee,
-    table: TableSummary,
+    table: TableSummary | DocumentSummary,
     *,
     format: str = "npz",
     force: bool = False,

@@ -16,6 +16,7 @@ from syntf.privacy.guarantee import Guarantee
 from syntf.releases.readme import render_readme
 from syntf.releases.shuffle import Shard
 from syntf.releases.writers import WRITERS, write_documents
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import TableSummary
@@ -97,7 +98,7 @@ def write_all(
     shards: Iterable[WrittenShard],
     vocabulary: Sequence[str],
     guarantee: Guarantee,
-    table: TableSummary,
+    table: TableSummary | DocumentSummary,
     format: str,
 ) -> Guarantee:
     """Write the files of a release: first those of `shards`, lazily, then all others.
@@ -106,7 +107,7 @@ def write_all(
     other files.
     """
     columns: Sequence[str] = []
-    longest = min(guarantee.length, len(vocabulary))
+    longest = min(guarantee.longest_row, len(vocabulary))
     sparsity = Sparsity.count(np.array([], dtype=np.int64), longest)
     for shard in shards:
         columns = shard.columns

@@ -19,28 +19,26 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from syntf import __version__
 from syntf.core import entropy, parallel
-from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
-from syntf.core.progress import Advance, Stages, silent
-from syntf.inputs import columns as input_columns
+from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
-from syntf.releases.drawing_groups import DrawingGroups
-from syntf.releases.folder import ROW_NUMBER, check_target, row_numbers
-from syntf.report.table_summary import summarize_table
+from syntf.releases.document_run import DocumentRun
+from syntf.releases.folder import ROW_NUMBER, check_target
+from syntf.releases.rest import Rest
+from syntf.releases.words_run import WordsRun
 from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
 
 if TYPE_CHECKING:  # a run without a ledger does not import it
     from syntf.ledger.ledger import Ledger
-    from syntf.ledger.names import Charge, Names
+    from syntf.ledger.names import Charge
     from syntf.ledger.store import Run
 
 
@@ -184,33 +182,31 @@ def release(
     # 3. Prepare the anonymizer, and with it the guarantee.
     source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
     with parallel.at_most(jobs):
-        anonymizer = _prepare(settings, corpus, source, device, progress)
-        guarantee = anonymizer.guarantee(kept_columns=columns, shuffled=shuffle)
+        run = _prepare(settings, corpus, source, device, progress)
+        guarantee = run.guarantee(kept_columns=columns, shuffled=shuffle)
         described = [text, id, columns, author, budget and budget.origin]
         key = _run_key(corpus, guarantee, settings, described)
         packed = not shuffle and format == "npz"
         with drafts.Draft(out, key=key, resume=resume, force=force, packed=packed) as draft:
-            rest = _Rest(corpus, draft.documents, columns, id, author)
+            rest = Rest(corpus, draft.documents, columns, id, author)
 
             # 4. Charge the ledger: nothing is drawn for a document that was not charged.
             charge = None
             if budget is not None:
                 with progress("charging", corpus.size) as advance:
                     names = (rest.names(frame) for frame in rest.frames(advance))
-                    charge = budget.charge(guarantee, names)
+                    charge = rest.charge = budget.charge(guarantee, names)
 
             with note_charge(charge):
                 # 5. Draw.
-                for counts, documents in _draw(rest, anonymizer, charge, progress):
+                for counts, documents in run.draw(rest, draft, progress):
                     draft.add(counts, documents)
 
                 # 6. Write the files and put the folder in place.
                 guarantee = draft.finish(
-                    anonymizer.vocabulary.outputs,
-                    guarantee,
-                    summarize_table(
-                        anonymizer.mechanism, anonymizer.vocabulary, length=settings.length
-                    ),
+                    run.terms,
+                    run.seal(guarantee),
+                    run.summary(),
                     shuffle=source if shuffle else None,
                     numbered=id is None,
                     format=format,
@@ -221,8 +217,8 @@ def release(
         guarantee=guarantee,
         skipped_rows=corpus.skipped_rows,
         skipped=list(corpus.skipped_places),
-        terms_without_vector=anonymizer.vocabulary.dropped,
-        notes=list(anonymizer.notes),
+        terms_without_vector=run.terms_without_vector,
+        notes=list(run.notes),
         ledger_run=None if charge is None else charge.run,
     )
 
@@ -274,20 +270,24 @@ def _check_single_pass(settings: Settings, *, resume: bool, charged: bool) -> No
 
 def _prepare(
     settings: Settings, corpus: Corpus, source: entropy.Source, device: str, progress: Stages
-) -> Anonymizer:
-    """Build the anonymizer, after a first look at the input: unreadable files fail early."""
-    texts = _Texts(corpus) if corpus.repeatable else ()
-    released: set[str] = set()
+) -> WordsRun | DocumentRun:
+    """Prepare the run, after a first look at the input: unreadable files fail early."""
     if corpus.repeatable:
         corpus.read_first_batch()
-        if settings.vocabulary is not None:
-            released = {files.digest(path) for path in corpus.paths}
-    anonymizer = Anonymizer.build(
+    if settings.unit == "document":
+        anonymizer = DocumentAnonymizer.build(settings, source=source, stages=progress)
+        anonymizer.read(())  # build and cache the token table before a draft is begun
+        return DocumentRun(anonymizer)
+    texts = _Texts(corpus) if corpus.repeatable else ()
+    released: set[str] = set()
+    if corpus.repeatable and settings.vocabulary is not None:
+        released = {files.digest(path) for path in corpus.paths}
+    words = Anonymizer.build(
         settings, texts, source=source, released=released,
         device=None if device == "cpu" else device, stages=progress,
     )  # fmt: skip
-    anonymizer.read(())  # build and cache the token table before a draft is begun
-    return anonymizer
+    words.read(())  # build and cache the token table before a draft is begun
+    return WordsRun(words)
 
 
 def _run_key(
@@ -314,74 +314,3 @@ class _Texts:
 
     def __iter__(self) -> Iterator[str]:
         return self.corpus.texts()
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """The documents of a corpus that are not in the draft yet: all but the first `done`."""
-
-    corpus: Corpus
-    done: int
-    columns: Sequence[str]
-    id: str | None
-    author: str | None
-
-    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
-        """Yield their rows in the same batches every time. A shard ends where a batch ends."""
-        skip = self.done
-        shard_room = drafts.SHARD
-        bytes_before = 0
-        for batch in self.corpus:
-            frame = batch[skip:]
-            skip = max(0, skip - batch.height)
-            while frame.height:
-                part, frame = frame[:shard_room], frame[shard_room:]
-                shard_room = (shard_room - part.height) or drafts.SHARD
-                yield part
-            advance(self.corpus.bytes_read - bytes_before)
-            bytes_before = self.corpus.bytes_read
-
-    def texts(self, frame: pl.DataFrame) -> list[str]:
-        return input_columns.texts(frame, self.corpus.text or "text")
-
-    def names(self, frame: pl.DataFrame) -> "Names":
-        """Return the documents and authors that a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else input_columns.names(frame, self.id)
-        authors = None if self.author is None else input_columns.names(frame, self.author)
-        from syntf.ledger.names import Names
-
-        return Names(documents, authors, "text" if self.id is None else "id")
-
-    def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
-        """Return the columns that are released beside the counts; `first` numbers the rows."""
-        columns = [frame[name] for name in self.columns]  # select() would expand wildcards
-        if self.id is None:
-            columns = [row_numbers(first, frame.height), *columns]
-        return pl.DataFrame(columns)
-
-
-def _draw(
-    rest: _Rest, anonymizer: Anonymizer, charge: "Charge | None", progress: Stages
-) -> Iterator[tuple[Counts, pl.DataFrame]]:
-    """Draw for all documents that are not in the draft yet; yield shards of counts and columns."""
-    groups = DrawingGroups(anonymizer, progress)
-    kept: list[pl.DataFrame] = []
-    done = rest.done
-
-    def shard() -> tuple[Counts, pl.DataFrame]:
-        """Empty the lists before the shard is written, which needs the memory."""
-        counts, columns = groups.finish(), pl.concat(kept)
-        kept.clear()
-        return counts, columns
-
-    with progress("all documents", rest.corpus.size) as advance:
-        for frame in rest.frames(advance):
-            if charge is not None:
-                charge.confirm(rest.names(frame))
-            groups.add(anonymizer.read(rest.texts(frame), stages=progress))
-            kept.append(rest.released_columns(frame, done))
-            done += frame.height
-            if (done - rest.done) % drafts.SHARD == 0:
-                yield shard()
-    if kept:
-        yield shard()

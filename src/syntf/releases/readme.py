@@ -14,10 +14,17 @@ def readme_figures(guarantee: Guarantee, documents: int) -> dict[str, str]:
     Their names and forms belong to the format of a release: adding a figure is safe, changing one
     needs a new format.
     """
+    if guarantee.document is not None:
+        return {
+            "documents": f"{documents:,}",
+            "loss per document": shown(guarantee.loss_per_document, 2),
+            "documents of the pilot": f"{guarantee.document.pilot:,}",
+            "codebook digest": guarantee.document.codebook,
+        }
     return {
         "documents": f"{documents:,}",
         "words per document": f"{guarantee.length:,}",
-        "loss per word": shown(guarantee.loss_per_word.tight, 4),
+        "loss per word": shown(guarantee.word_losses.tight, 4),
         "loss per document": shown(guarantee.loss_per_document, 2),
         "largest factor per word": shown_ratio(Fraction(guarantee.loss_ratio)),
         "table digest": guarantee.digest,
@@ -37,7 +44,7 @@ def render_readme(
     counts_file, documents_file : names, or a pattern if there are several shards.
     """
     return render(
-        "README.txt",
+        "README.txt" if guarantee.document is None else "document_readme.txt",
         guarantee=guarantee,
         figures=readme_figures(guarantee, documents),
         columns=columns,

@@ -7,16 +7,18 @@ a new format.
 """
 
 from dataclasses import asdict, dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.errors import SyntfError
 from syntf.core.exact import EXACT, shown, shown_ratio
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.table_summary import AUTHOR_DOCUMENTS, DELTA, TableSummary
 
 PAPER = {"loss_per_word": 25.4, "words_per_document": 150, "loss_per_document": 3810.0}
@@ -54,7 +56,7 @@ def figures(
     guarantee: Guarantee, table: TableSummary, sparsity: Sparsity | None = None
 ) -> dict[str, Any]:
     """Return the figures of a report as JSON types; `sparsity` is None if nothing is released."""
-    losses, length = guarantee.loss_per_word, guarantee.length
+    losses, length = guarantee.word_losses, guarantee.length
     ratio = Fraction(guarantee.loss_ratio)
     author = bounds.author_loss(losses.tight, length, AUTHOR_DOCUMENTS)
     return {
@@ -97,6 +99,35 @@ def figures(
             ],
         },
         "distinct_words": _distinct_words(guarantee, sparsity),
+        "table_digest": guarantee.digest,
+    }
+
+
+def document_figures(
+    guarantee: Guarantee, summary: DocumentSummary, sparsity: Sparsity | None = None
+) -> dict[str, Any]:
+    """Return the figures of the report of a release of the document unit, as JSON types."""
+    unit = guarantee.document
+    if unit is None:
+        raise SyntfError("this is not a guarantee of the document unit")
+    factor = EXACT.exp(Decimal(guarantee.loss_per_document)).to_integral_value(ROUND_CEILING)
+    return {
+        "documents": None if sparsity is None else sparsity.documents,
+        "author_documents": AUTHOR_DOCUMENTS,
+        "loss": {
+            "document": shown(guarantee.loss_per_document, 2),
+            "author": shown(guarantee.loss_per_document * AUTHOR_DOCUMENTS, 2),
+        },
+        "factor": f"{factor.to_integral_value(ROUND_CEILING, EXACT):,f}"
+        if factor < 10**15
+        else None,
+        "kept": summary.kept,
+        "entries": summary.entries,
+        "pilot": unit.pilot,
+        "leading": [
+            {"label": one.label, "documents": round(one.documents), "error": round(one.error)}
+            for one in summary.leading
+        ],
         "table_digest": guarantee.digest,
     }
 

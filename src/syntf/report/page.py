@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from syntf.core.exact import shown
 from syntf.privacy.guarantee import CAVEATS, Guarantee
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
-from syntf.report.figures import PAPER, Sparsity, figures
+from syntf.report.figures import PAPER, Sparsity, document_figures, figures
 from syntf.report.table_summary import TableSummary
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.html"
 """The name of the report in a release."""
 
-TEMPLATES = ("README.txt", "macros.html", "report.css", "report.html")
+TEMPLATES = (
+    "README.txt", "document_readme.txt", "macros.html", "report.css", "report.html",
+    "document.html",
+)  # fmt: skip
 
 COMPILED_FILE = "compiled.json"
 """The Python code of the templates, for a faster start (see decision 18)."""
@@ -31,7 +35,7 @@ COMPILED_FILE = "compiled.json"
 
 def render_report(
     guarantee: Guarantee,
-    table: TableSummary,
+    table: TableSummary | DocumentSummary,
     sparsity: Sparsity | None = None,
     evaluation: EvaluationScores | None = None,
 ) -> str:
@@ -40,6 +44,13 @@ def render_report(
     sparsity : of the released counts; None for a report on settings without a release.
     evaluation : scores for the owner of the texts; never part of a release.
     """
+    if isinstance(table, DocumentSummary):
+        return render(
+            "document.html",
+            guarantee=guarantee,
+            figures=document_figures(guarantee, table, sparsity),
+            evaluation=evaluation,
+        )
     return render(
         "report.html",
         guarantee=guarantee,

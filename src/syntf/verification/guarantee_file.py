@@ -14,6 +14,7 @@ from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import (
     CHECKSUM,
     FORMAT,
+    DocumentUnit,
     Guarantee,
     Losses,
     Valid,
@@ -70,7 +71,10 @@ def read_guarantee(raw: bytes) -> GuaranteeFile:
         raise SyntfError("the checksum does not match: a field was changed")
     if canonical_json({**record, CHECKSUM: stated}).encode() != raw:
         raise SyntfError("the bytes are not those that syntf writes for these values")
-    record["loss_per_word"] = Losses(**record["loss_per_word"])
+    if record["loss_per_word"] is not None:
+        record["loss_per_word"] = Losses(**record["loss_per_word"])
+    if record.get("document") is not None:
+        record["document"] = DocumentUnit(**record["document"])
     known = {name: record[name] for name in record if name != "caveats"}
     return GuaranteeFile(Guarantee(**{"format": format, **known}), stated)
 

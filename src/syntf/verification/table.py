@@ -108,7 +108,7 @@ def derive_table(
 
 def check_word_loss(guarantee: Guarantee, mechanism: Mechanism) -> Finding:
     """Check the bounds on the loss of one word."""
-    stated, size = guarantee.loss_per_word, guarantee.vocabulary_size
+    stated, size = guarantee.word_losses, guarantee.vocabulary_size
     improved = bounds.improved_loss(mechanism.epsilon, size)
     for name, holds in (
         ("loss_ratio", guarantee.loss_ratio == str(mechanism.ratio)),

@@ -118,7 +118,7 @@ def _require(text: str, lines: Sequence[str]) -> None:
 
 
 def _first_readme_figures(guarantee: Guarantee, documents: int) -> list[str]:
-    word, document = guarantee.loss_per_word.tight, guarantee.loss_per_document
+    word, document = guarantee.word_losses.tight, guarantee.loss_per_document
     return [
         f" {documents:,} documents was turned into\n{guarantee.length} words, each drawn",
         f"\n  Privacy loss per word       {shown(word, 4)}\n",
@@ -131,7 +131,7 @@ def _first_report_figures(guarantee: Guarantee, sparsity: Sparsity) -> list[str]
     kind = "number" if guarantee.private else "number void"
     return [
         f'<span class="{kind}">{shown(guarantee.loss_per_document, 2)}</span>',
-        f'scope="row">one released word</th><td>{shown(guarantee.loss_per_word.tight, 4)}</td>',
+        f'scope="row">one released word</th><td>{shown(guarantee.word_losses.tight, 4)}</td>',
         f"<td>{sparsity.documents:,}</td>",
         f"<code>{guarantee.digest}</code>",
     ]

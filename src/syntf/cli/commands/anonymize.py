@@ -44,11 +44,11 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "quiet", "as_json")
     help="Columns to release as they are, outside the guarantee. Example: topic year.",
 )
 @option("--shuffle/--no-shuffle", help="Release the documents in random order.")
-@setting_options("preset", "loss", "length")
+@setting_options("preset", "document_loss", "loss", "length")
 @option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @quiet
 @as_json
-@setting_options("epsilon", "neighbours")
+@setting_options("codebook", "pilot", "epsilon", "neighbours")
 @option(
     "--ledger",
     type=FILE,
@@ -222,18 +222,9 @@ def _show(release: "Release") -> None:
     guarantee = release.guarantee
     for note in release.notes:
         output.say(f"word vectors: {output.escape(note)}")
-    loss = guarantee.loss_per_word
-    bounds = f"bounds: improved {shown(loss.improved, 2)}, standard {shown(loss.standard, 2)}"
-    rows = [
-        ["documents", f"{release.documents:,}, {guarantee.length} words drawn for each"],
-        ["vocabulary", f"{guarantee.input_size:,} words in, {guarantee.vocabulary_size:,} out"],
-        ["loss per word", f"[bold]{shown(loss.tight, 4)}[/]  ({bounds})"],
-        ["loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/]"],
-    ]
-    if dropped := release.terms_without_vector:
-        note = f"{dropped:,} terms of the vocabulary have no vector and were left out"
-        rows.insert(2, ["", note])
-    output.table(rows)
+    rows = _document_rows(release) if guarantee.unit == "document" else _words_rows(release)
+    loss = f"[bold]{shown(guarantee.loss_per_document, 2)}[/]"
+    output.table([*rows, ["loss per document", loss]])
     for caveat in guarantee.caveats:
         output.warn(caveat)
     if not guarantee.private:
@@ -247,3 +238,37 @@ def _show(release: "Release") -> None:
             f"{run.documents:,} documents (run {run.number})."
         )
         output.say(f"Keep the ledger's head in another place: {run.hash}", wrap=False)
+
+
+def _words_rows(release: "Release") -> list[list[str]]:
+    """Describe what was drawn for each document, word by word."""
+    from syntf.core.exact import shown
+
+    guarantee = release.guarantee
+    loss = guarantee.word_losses
+    bounds = f"bounds: improved {shown(loss.improved, 2)}, standard {shown(loss.standard, 2)}"
+    rows = [
+        ["documents", f"{release.documents:,}, {guarantee.length} words drawn for each"],
+        ["vocabulary", f"{guarantee.input_size:,} words in, {guarantee.vocabulary_size:,} out"],
+        ["loss per word", f"[bold]{shown(loss.tight, 4)}[/]  ({bounds})"],
+    ]
+    if dropped := release.terms_without_vector:
+        note = f"{dropped:,} terms of the vocabulary have no vector and were left out"
+        rows.insert(2, ["", note])
+    return rows
+
+
+def _document_rows(release: "Release") -> list[list[str]]:
+    """Describe what was drawn for each document as a whole."""
+    unit = release.guarantee.document
+    if unit is None:
+        return []
+    described = "one topic" if unit.kind == "topics" else "a set of words"
+    entries = unit.sharpened_entries or unit.entries
+    rows = [
+        ["documents", f"{release.documents:,}, each described by {described}"],
+        ["chosen from", f"a public list of {entries:,} {unit.kind}"],
+    ]
+    if unit.pilot:
+        rows.append(["pilot", f"{unit.pilot:,} documents answered first and sharpened the list"])
+    return rows

@@ -92,7 +92,7 @@ def _show_losses(guarantee: "Guarantee", documents: int) -> None:
     from syntf.core.exact import shown
     from syntf.privacy import bounds
 
-    losses, length, size = guarantee.loss_per_word, guarantee.length, guarantee.vocabulary_size
+    losses, length, size = guarantee.word_losses, guarantee.length, guarantee.vocabulary_size
     output.say(f"ε = {guarantee.epsilon:g}, {guarantee.input_size:,} inputs, {size:,} outputs")
     rows = [
         [
@@ -152,7 +152,7 @@ def _record(
     """Return everything that is printed, under the keys of ``guarantee.json`` where it has them."""
     from syntf.privacy import bounds
 
-    losses, length = asdict(guarantee.loss_per_word), guarantee.length
+    losses, length = asdict(guarantee.word_losses), guarantee.length
     names = ("mechanism", "epsilon", "neighbours", "input_size", "vocabulary_size", "length")
     record: dict[str, object] = {name: getattr(guarantee, name) for name in names}
     record |= {
@@ -178,7 +178,7 @@ def _draw(guarantee: "Guarantee", folder: Path) -> None:
     from syntf.evaluation.figures import save_figures
 
     folder.mkdir(parents=True, exist_ok=True)
-    tight = guarantee.loss_per_word.tight
+    tight = guarantee.word_losses.tight
     figures = {
         "loss-bounds": bound_figures.loss_bounds(guarantee.epsilon, tight),
         "necessary-epsilon": bound_figures.necessary_epsilon(),

@@ -145,5 +145,5 @@ def _record(
     for first, second in combinations(rows, 2):
         loss, guessed = distinguish(rows[first], rows[second])
         pairs.append({"words": [first, second], "loss": loss, "best_guess": guessed})
-    losses = asdict(anonymizer.guarantee().loss_per_word)
+    losses = asdict(anonymizer.guarantee().word_losses)
     return {"loss_per_word": losses, "words": words, "pairs": pairs}

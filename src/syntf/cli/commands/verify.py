@@ -110,7 +110,7 @@ def verdict(result: "VerificationResult") -> str:
     if not result.verified or result.guarantee is None:
         return f"[bold yellow]NOT CHECKED[/]: {len(not_checked)} checks were not made."
     guarantee = result.guarantee
-    word, document = shown(guarantee.loss_per_word.tight, 4), shown(guarantee.loss_per_document, 2)
+    word, document = shown(guarantee.word_losses.tight, 4), shown(guarantee.loss_per_document, 2)
     table = f"this table loses at most {word} per word and {document} per document"
     proof = "That these counts were drawn from it cannot be proved."
     if not guarantee.private:
@@ -127,7 +127,7 @@ def summary(result: "VerificationResult") -> dict[str, Any]:
         "verified": result.verified,
         "verdict": result.verdict,
         "private": guarantee and guarantee.private,
-        "loss_per_word": guarantee and asdict(guarantee.loss_per_word),
+        "loss_per_word": guarantee and asdict(guarantee.word_losses),
         "loss_per_document": guarantee and guarantee.loss_per_document,
         "documents": result.documents if guarantee else None,
         "checksum": result.checksum,

@@ -1,0 +1,304 @@
+"""Draw for the documents of a release as a whole: the pilot first, then all others.
+
+The first pass over the input counts the documents and keeps a uniform sample of them, encoded. The
+pilot is a random part of this sample. It answers from the general list, and its released answers
+sharpen the list. The second pass draws for all other documents. Up to :data:`SAMPLE` documents
+are in the sample themselves, so the input is read once.
+
+A document is drawn for once. The pilot's answers are stored in the draft before any other document
+is drawn for, so that a run which is resumed has the same pilot and the same list.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntf.codebook.encoder import Encoded, join
+from syntf.codebook.frequency import Estimates, estimate
+from syntf.codebook.lists import EntryList
+from syntf.codebook.plan import PILOT_MOST
+from syntf.codebook.profiles import make_profiles, output_terms
+from syntf.core import entropy
+from syntf.core.counts import Counts
+from syntf.core.errors import SyntfError
+from syntf.core.progress import Stages
+from syntf.pipeline.document import (
+    DocumentAnonymizer,
+    DocumentMechanism,
+    Drawn,
+    with_sharpened_list,
+)
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases import draft as drafts
+from syntf.releases.rest import Rest
+from syntf.report.document_summary import DocumentSummary, Leading
+
+SAMPLE = PILOT_MOST
+"""Documents whose encoded vectors are kept in the first pass."""
+
+PILOT_FILE = "pilot.npz"
+PILOT, PROTOTYPES, LABELS = "pilot", "prototypes", "prototype_labels"
+"""Columns that a release of the document unit adds to those that are kept."""
+
+
+@dataclass
+class Sample:
+    """A uniform sample of at most :data:`SAMPLE` documents of a stream (reservoir sampling).
+
+    Which documents are kept depends on their number and on random bits, never on a text.
+    """
+
+    anonymizer: DocumentAnonymizer
+    seen: int = 0
+    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _parts: dict[int, tuple[Encoded, int]] = field(default_factory=dict)
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Look at the next documents of the stream, and encode those that are kept."""
+        first, self.seen = self.seen, self.seen + len(texts)
+        slots = np.arange(first, self.seen)
+        late = slots >= SAMPLE
+        if late.any():
+            bits = entropy.integers(self.anonymizer.source, int(late.sum()), 53)
+            slots[late] = (bits / 2.0**53 * (slots[late] + 1)).astype(np.int64)
+        kept = np.flatnonzero(slots < SAMPLE)
+        encoded = self.anonymizer.read([texts[place] for place in kept.tolist()])
+        grown = np.full(min(self.seen, SAMPLE), -1, dtype=np.int64)
+        grown[: len(self.places)] = self.places
+        for row, place in enumerate(kept.tolist()):  # a later document takes the slot
+            grown[slots[place]] = first + place
+            self._parts[int(slots[place])] = (encoded, row)
+        self.places = grown
+
+    @property
+    def complete(self) -> bool:
+        """Whether all documents of the stream are in the sample, in their order."""
+        return self.seen <= SAMPLE
+
+    def encoded(self) -> Encoded:
+        """Return the sampled documents, in the order of their slots."""
+        groups: dict[int, tuple[Encoded, list[int], list[int]]] = {}
+        for slot, (part, row) in sorted(self._parts.items()):
+            _, rows, slots = groups.setdefault(id(part), (part, [], []))
+            rows.append(row)
+            slots.append(slot)
+        if not groups:
+            return self.anonymizer.read(())
+        together = join([part.at(np.array(rows)) for part, rows, _ in groups.values()])
+        order = np.concatenate([np.array(slots) for _, _, slots in groups.values()])
+        return together.at(np.argsort(order))
+
+
+@dataclass
+class Pilot:
+    """The documents that answered first.
+
+    places : their places in the input, ascending.
+    answers : their released answers.
+    documents : the number of documents of the whole input.
+    """
+
+    places: NDArray[np.int64]
+    answers: NDArray[np.int64]
+    documents: int
+
+    def as_bytes(self) -> bytes:
+        """Return the pilot as the contents of a file of the draft, with a checksum."""
+        file = io.BytesIO()
+        np.savez(file, places=self.places, answers=self.answers, documents=self.documents)
+        return sha256(file.getvalue()).digest() + file.getvalue()
+
+    @classmethod
+    def from_bytes(cls, raw: bytes) -> "Pilot":
+        """Read what :meth:`as_bytes` returned, and refuse anything else."""
+        if sha256(raw[32:]).digest() != raw[:32]:
+            raise SyntfError(f"{PILOT_FILE} of the draft is damaged: start over with --force")
+        with np.load(io.BytesIO(raw[32:])) as arrays:
+            return cls(arrays["places"], arrays["answers"], int(arrays["documents"]))
+
+
+@dataclass
+class DocumentRun:
+    """Draws for all documents of an input and describes what was released."""
+
+    anonymizer: DocumentAnonymizer
+    mechanism: DocumentMechanism | None = None
+    sharpened: EntryList | None = None
+    _released: dict[str, list[NDArray[np.int64]]] = field(default_factory=dict)
+
+    terms_without_vector = 0
+
+    @property
+    def terms(self) -> list[str]:
+        """The columns of the counts."""
+        return output_terms(self.anonymizer.encoder)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.anonymizer.encoder.vectors.notes
+
+    def guarantee(self, *, kept_columns: Sequence[str], shuffled: bool) -> Guarantee:
+        """Return what the release promises, before the number of documents is known."""
+        general = self.anonymizer.mechanism(None)
+        return self.anonymizer.guarantee(general, kept_columns=kept_columns, shuffled=shuffled)
+
+    def draw(
+        self, rows: Rest, draft: "drafts.Draft", progress: Stages
+    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+        """Draw for all documents that are not in the draft yet; yield shards.
+
+        An input that can be read only once, and has more documents than the sample holds, has no
+        pilot.
+        """
+        size, repeatable = rows.corpus.size, rows.corpus.repeatable
+        pilot = self._stored_pilot(draft)
+        if pilot is not None:
+            self._resume(pilot)
+            with progress("all documents", size) as advance:
+                yield from self._from_stream(rows, rows.frames(advance), pilot)
+            return
+        sample, frames = Sample(self.anonymizer), []
+        with progress("all documents", size) as advance:
+            stream = rows.frames(advance)
+            for frame in stream:
+                sample.add(rows.texts(frame))
+                if sample.complete or not repeatable:
+                    frames.append(frame)
+                if not (sample.complete or repeatable):  # too long to be kept, and read once
+                    pilot = self._begin(None, sample)
+                    yield from self._from_stream(rows, chain(frames, stream), pilot)
+                    return
+        pilot = self._begin(sample.seen, sample)
+        if sample.complete:
+            yield from self._in_memory(rows, frames, sample.encoded(), pilot)
+            return
+        if sample.seen >= drafts.SHARD:
+            draft.store(PILOT_FILE, pilot.as_bytes())
+        rows.rewind()
+        with progress("second pass", size) as advance:
+            yield from self._from_stream(rows, rows.frames(advance), pilot)
+
+    def seal(self, guarantee: Guarantee) -> Guarantee:
+        """Record the plan and the sharpened list, which are known once the pilot has answered."""
+        assert self.mechanism is not None
+        planned = self.anonymizer.guarantee(
+            self.mechanism, kept_columns=guarantee.kept_columns, shuffled=guarantee.shuffled
+        )
+        return with_sharpened_list(planned, self.sharpened)
+
+    def estimates(self) -> list[tuple[EntryList, Estimates]]:
+        """Return the noise-corrected frequencies of the entries of each list."""
+        assert self.mechanism is not None
+        found = []
+        for entry_list in (self.mechanism.general, self.sharpened):
+            if entry_list is not None and (answers := self._released.get(entry_list.digest)):
+                drawn = np.concatenate(answers)
+                found.append(
+                    (entry_list, estimate(entry_list, self.mechanism.response(entry_list), drawn))
+                )
+        return found
+
+    def summary(self, most: int = 20) -> DocumentSummary:
+        """Return the most frequent entries with noise-corrected counts, for the report."""
+        assert self.mechanism is not None
+        leading: list[Leading] = []
+        for entry_list, estimates in self.estimates():
+            order = np.argsort(-estimates.counts, kind="stable")[:most]
+            profiles = make_profiles(entry_list, self.anonymizer.encoder, order)
+            label = dict(zip(profiles.entries.tolist(), profiles.labels, strict=True))
+            leading += [
+                Leading(
+                    label[entry], float(estimates.counts[entry]), float(estimates.errors[entry])
+                )
+                for entry in order.tolist()
+            ]
+        leading.sort(key=lambda one: -one.documents)
+        used = self.sharpened or self.mechanism.general
+        kept = float(self.mechanism.response(used).keep_probability)
+        return DocumentSummary(kept, len(used), leading[:most])
+
+    def _begin(self, documents: int | None, sample: Sample) -> Pilot:
+        """Choose the pilot among the sampled documents, draw for it and sharpen the list."""
+        self.mechanism = mechanism = self.anonymizer.mechanism(documents)
+        empty = np.zeros((0, mechanism.plan.draws), dtype=np.int64)
+        pilot = Pilot(np.zeros(0, dtype=np.int64), empty, sample.seen)
+        if mechanism.plan.pilot:
+            order = entropy.permutation(self.anonymizer.source, len(sample.places))
+            chosen = order[: mechanism.plan.pilot]
+            slots = chosen[np.argsort(sample.places[chosen])]
+            pilot.places = sample.places[slots]
+            pilot.answers = mechanism.draw(sample.encoded().at(slots), mechanism.general)
+            self.sharpened = mechanism.sharpen(pilot.answers)
+        return pilot
+
+    def _resume(self, pilot: Pilot) -> None:
+        self.mechanism = self.anonymizer.mechanism(pilot.documents)
+        if len(pilot.places):
+            self.sharpened = self.mechanism.sharpen(pilot.answers)
+
+    def _stored_pilot(self, draft: "drafts.Draft") -> Pilot | None:
+        raw = draft.stored(PILOT_FILE)
+        return None if raw is None else Pilot.from_bytes(raw)
+
+    def _in_memory(
+        self, rows: Rest, frames: Sequence[pl.DataFrame], encoded: Encoded, pilot: Pilot
+    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+        columns, done = [], rows.done
+        for frame in frames:
+            columns.append(rows.released_columns(frame, done))
+            done += frame.height
+        yield self._shard(encoded, pl.concat(columns), pilot, rows.done)
+
+    def _from_stream(
+        self, rows: Rest, frames: Iterator[pl.DataFrame], pilot: Pilot
+    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+        assert self.mechanism is not None
+        topics = self.mechanism.plan.kind == "topics"
+        waiting: list[Encoded] = []
+        columns: list[pl.DataFrame] = []
+        done = first = rows.done
+        for frame in frames:
+            encoded = self.anonymizer.read(rows.texts(frame))
+            waiting.append(encoded.without_counts() if topics else encoded)
+            columns.append(rows.released_columns(frame, done))
+            done += frame.height
+            if (done - first) % drafts.SHARD == 0:
+                yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+                waiting, columns, first = [], [], done
+        if columns:
+            yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+
+    def _shard(
+        self, encoded: Encoded, columns: pl.DataFrame, pilot: Pilot, first: int
+    ) -> tuple[Counts, pl.DataFrame]:
+        """Draw for the documents of a shard that are not in the pilot, and describe all."""
+        mechanism = self.mechanism
+        assert mechanism is not None
+        own = slice(*np.searchsorted(pilot.places, [first, first + len(encoded)]))
+        is_pilot = np.zeros(len(encoded), dtype=bool)
+        is_pilot[pilot.places[own] - first] = True
+        answers = np.zeros((len(encoded), mechanism.plan.draws), dtype=np.int64)
+        answers[is_pilot] = pilot.answers[own]
+        rest = np.flatnonzero(~is_pilot)
+        answers[rest] = mechanism.draw(encoded.at(rest), self.sharpened or mechanism.general)
+        drawn = Drawn(answers, is_pilot, mechanism.general, self.sharpened)
+        counts, labels = mechanism.described(drawn)
+        entries: list[list[int]] = [[]] * len(encoded)
+        for entry_list, places in drawn.parts():
+            self._released.setdefault(entry_list.digest, []).append(answers[places].ravel())
+            sets = entry_list.entries(answers[places].ravel()).reshape(len(places), -1)
+            for place, row in zip(places.tolist(), sets.tolist(), strict=True):
+                entries[place] = row
+        described = [
+            pl.Series(PROTOTYPES, entries, dtype=pl.List(pl.Int32)),
+            pl.Series(LABELS, labels, dtype=pl.String),
+        ]
+        if self.sharpened is not None:
+            described.insert(0, pl.Series(PILOT, is_pilot))
+        return counts, columns.with_columns(described)

@@ -1,0 +1,74 @@
+"""The rows of an input that are not in the draft of a release yet."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from syntf.core.progress import Advance
+from syntf.inputs import columns as input_columns
+from syntf.inputs.corpus import Corpus
+from syntf.releases import draft as drafts
+from syntf.releases.folder import row_numbers
+
+if TYPE_CHECKING:
+    from syntf.ledger.names import Charge, Names
+
+
+@dataclass
+class Rest:
+    """All documents of a corpus but the first `done`, which are in the draft.
+
+    columns, id, author : what is read beside the texts.
+    charge : what a ledger was charged. Every batch must be the one that was charged, or nothing
+        more is drawn.
+    """
+
+    corpus: Corpus
+    done: int
+    columns: Sequence[str]
+    id: str | None
+    author: str | None
+    charge: "Charge | None" = None
+
+    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
+        """Yield the rows in the same batches every time. A shard ends where a batch ends."""
+        skip = self.done
+        shard_room = drafts.SHARD
+        bytes_before = 0
+        for batch in self.corpus:
+            frame = batch[skip:]
+            skip = max(0, skip - batch.height)
+            while frame.height:
+                part, frame = frame[:shard_room], frame[shard_room:]
+                shard_room = (shard_room - part.height) or drafts.SHARD
+                if self.charge is not None:
+                    self.charge.confirm(self.names(part))
+                yield part
+            advance(self.corpus.bytes_read - bytes_before)
+            bytes_before = self.corpus.bytes_read
+
+    def rewind(self) -> None:
+        """Prepare for a second pass over the same rows."""
+        if self.charge is not None:
+            self.charge.rewind()
+
+    def texts(self, frame: pl.DataFrame) -> list[str]:
+        """Return the texts of these rows."""
+        return input_columns.texts(frame, self.corpus.text or "text")
+
+    def names(self, frame: pl.DataFrame) -> "Names":
+        """Return the documents and authors that a ledger charges for these rows."""
+        documents = self.texts(frame) if self.id is None else input_columns.names(frame, self.id)
+        authors = None if self.author is None else input_columns.names(frame, self.author)
+        from syntf.ledger.names import Names  # SQLite is loaded only for a ledger
+
+        return Names(documents, authors, "text" if self.id is None else "id")
+
+    def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+        """Return the columns that are released beside the counts; `first` numbers the rows."""
+        columns = [frame[name] for name in self.columns]  # select() would expand wildcards
+        if self.id is None:
+            columns = [row_numbers(first, frame.height), *columns]
+        return pl.DataFrame(columns)

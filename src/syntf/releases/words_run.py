@@ -1,0 +1,74 @@
+"""Draw for the documents of a release word by word."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from syntf.core.counts import Counts
+from syntf.core.progress import Stages
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases import draft as drafts
+from syntf.releases.drawing_groups import DrawingGroups
+from syntf.releases.rest import Rest
+from syntf.report.table_summary import TableSummary, summarize_table
+
+
+@dataclass
+class WordsRun:
+    """Draws for all documents of an input and describes what was released."""
+
+    anonymizer: Anonymizer
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """The columns of the counts."""
+        return self.anonymizer.vocabulary.outputs
+
+    @property
+    def terms_without_vector(self) -> int:
+        return self.anonymizer.vocabulary.dropped
+
+    @property
+    def notes(self) -> Sequence[str]:
+        return self.anonymizer.notes
+
+    def guarantee(self, *, kept_columns: Sequence[str], shuffled: bool) -> Guarantee:
+        """Return what the release promises."""
+        return self.anonymizer.guarantee(kept_columns=kept_columns, shuffled=shuffled)
+
+    def draw(
+        self, rest: Rest, draft: "drafts.Draft", progress: Stages
+    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+        """Draw for all documents that are not in the draft yet; yield shards."""
+        groups = DrawingGroups(self.anonymizer, progress)
+        kept: list[pl.DataFrame] = []
+        done = rest.done
+
+        def shard() -> tuple[Counts, pl.DataFrame]:
+            """Empty the lists before the shard is written, which needs the memory."""
+            counts, columns = groups.finish(), pl.concat(kept)
+            kept.clear()
+            return counts, columns
+
+        with progress("all documents", rest.corpus.size) as advance:
+            for frame in rest.frames(advance):
+                groups.add(self.anonymizer.read(rest.texts(frame), stages=progress))
+                kept.append(rest.released_columns(frame, done))
+                done += frame.height
+                if (done - rest.done) % drafts.SHARD == 0:
+                    yield shard()
+        if kept:
+            yield shard()
+
+    def seal(self, guarantee: Guarantee) -> Guarantee:
+        """Return the guarantee unchanged: nothing more is known after the draws."""
+        return guarantee
+
+    def summary(self) -> TableSummary:
+        """Return the figures of the table for the report."""
+        anonymizer = self.anonymizer
+        return summarize_table(
+            anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length
+        )

@@ -1,0 +1,131 @@
+"""Releases of whole documents: the loss that was asked for, and one draw for each document."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.sparse import load_npz
+
+from syntf import SynTF
+from syntf.codebook import plan
+from syntf.core.errors import SyntfError
+from syntf.pipeline.document import DocumentMechanism
+from syntf.releases import document_run, draft
+from syntf.releases.job import release
+
+TOPICS = {
+    "space": "the rocket carried a satellite into orbit around the moon {}",
+    "food": "we cooked soup with garlic, onions and fresh bread {}",
+    "sport": "the goalkeeper saved a penalty in the football match {}",
+}
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """A file of 240 short texts on three topics."""
+    rows = [(topic, text.format(number)) for number in range(80) for topic, text in TOPICS.items()]
+    pl.DataFrame(rows, schema=["topic", "text"], orient="row").write_csv(tmp_path / "texts.csv")
+    return tmp_path / "texts.csv"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Shards of 60 documents, a sample of 50, and a pilot from 100 documents on."""
+    monkeypatch.setattr(draft, "SHARD", 60)
+    monkeypatch.setattr(document_run, "SAMPLE", 50)
+    monkeypatch.setattr(plan, "PILOT_FROM", 100)
+    monkeypatch.setattr(plan, "PILOT_MOST", 30)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Counts the documents of every draw."""
+    sizes = []
+
+    def draw(self, encoded, entry_list, original=DocumentMechanism.draw):
+        sizes.append(len(encoded))
+        return original(self, encoded, entry_list)
+
+    monkeypatch.setattr(DocumentMechanism, "draw", draw)
+    return sizes
+
+
+@pytest.mark.parametrize("loss", [4, 10, 12.5, 20, 45])
+def test_a_release_promises_exactly_the_loss_that_was_asked_for(texts, tmp_path, loss):
+    made = release(texts, tmp_path / "out", document_loss=loss, keep=["topic"])
+    assert made.guarantee.loss_per_document == loss
+    assert made.guarantee.private
+    stated = json.loads((tmp_path / "out" / "guarantee.json").read_text())
+    assert stated["loss_per_document"] == loss
+    assert stated["unit"] == "document"
+    counts = load_npz(tmp_path / "out" / "vectors.npz")
+    documents = pl.read_parquet(tmp_path / "out" / "documents.parquet")
+    assert counts.shape[0] == documents.height == 240
+    assert len(set(counts.sum(axis=1).ravel().tolist()[0])) == 1
+    assert documents["prototype_labels"].str.len_chars().min() > 0
+
+
+def test_topics_survive_at_a_loss_of_ten(texts, tmp_path):
+    release(texts, tmp_path / "out", document_loss=10, keep=["topic"])
+    documents = pl.read_parquet(tmp_path / "out" / "documents.parquet")
+    for topic in TOPICS:
+        labels = documents.filter(pl.col("topic") == topic)["prototype_labels"]
+        assert labels.value_counts()["count"].max() > 0.8 * len(labels)
+
+
+def test_every_document_is_drawn_for_once(texts, tmp_path, small, drawn):
+    made = release(texts, tmp_path / "out", document_loss=8)
+    documents = pl.concat(
+        pl.read_parquet(path) for path in sorted((tmp_path / "out").glob("documents*.parquet"))
+    )
+    assert made.guarantee.document.pilot == documents["pilot"].sum() == 30
+    assert sum(drawn) == documents.height == 240
+
+
+def test_a_resumed_run_keeps_the_pilot_and_draws_for_no_document_twice(
+    texts, tmp_path, small, drawn, monkeypatch
+):
+    stopping = {"after": 2}
+
+    def add(self, counts, documents, original=draft.Draft.add):
+        original(self, counts, documents)
+        stopping["after"] -= 1
+        if stopping["after"] == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(draft.Draft, "add", add)
+    with pytest.raises(KeyboardInterrupt):
+        release(texts, tmp_path / "out", document_loss=8)
+    pilot = (tmp_path / ".out.partial" / document_run.PILOT_FILE).read_bytes()
+    before = pl.read_parquet(tmp_path / ".out.partial" / "documents-00000.parquet")
+    release(texts, tmp_path / "out", document_loss=8, resume=True)
+    after = pl.read_parquet(tmp_path / "out" / "documents-00000.parquet")
+    assert after.equals(before)
+    assert document_run.Pilot.from_bytes(pilot).places.size == 30
+    assert sum(drawn) == 240
+
+
+def test_a_damaged_pilot_is_refused():
+    pilot = document_run.Pilot(np.arange(3), np.zeros((3, 1), dtype=np.int64), 9)
+    raw = bytearray(pilot.as_bytes())
+    assert document_run.Pilot.from_bytes(bytes(raw)).documents == 9
+    raw[-1] ^= 1
+    with pytest.raises(SyntfError, match="damaged"):
+        document_run.Pilot.from_bytes(bytes(raw))
+
+
+def test_the_estimator_promises_exactly_the_loss_that_was_asked_for():
+    texts = [text.format(number) for number in range(4) for text in TOPICS.values()]
+    synthetic = SynTF(document_loss=6)
+    counts = synthetic.fit_transform(texts)
+    assert counts.shape == (12, len(synthetic.get_feature_names_out()))
+    assert synthetic.guarantee_.loss_per_document == 6
+    assert len(synthetic.labels_) == 12
+    assert synthetic.transform(["", "qwxyz"]).sum() == 2 * counts[0].sum()
+
+
+def test_the_words_commands_refuse_the_document_unit(call, texts):
+    code, _, err = call("explain", "cat", "--preset", "document")
+    assert code == 2
+    assert "document unit" in err
