@@ -32,7 +32,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.topicality import names
+from syntf.vocabulary.topicality import names_something
 
 MODELS = ("nb", "nb-discounted")
 
@@ -67,7 +67,7 @@ def ideas() -> Iterator[Idea]:
         idea("θ by rank, without a cap", weights="tf"),
         term_weights=lambda one: with_empty_document(ranks),
     )
-    alone = np.where(names(vectors.words), 1.0, 1e-4)
+    alone = np.where(names_something(vectors.words), 1.0, 1e-4)
     yield replace(idea("θ of nouns and unknown words", weights="tf"),
                   term_weights=lambda one: with_empty_document(alone))  # fmt: skip
     yield replace(idea("every distinct word once"), change_documents=distinct_words)
@@ -112,7 +112,7 @@ def distinct_words(documents: Documents) -> Documents:
 
 def cluster_centres(vectors: WordVectors, count: int) -> list[str]:
     """Return frequent words, each the nearest to the centre of a cluster of 20,000 words."""
-    rows = np.flatnonzero(names(vectors.words[:20_000]))
+    rows = np.flatnonzero(names_something(vectors.words[:20_000]))
     found = unit_rows(vectors.matrix[rows])
     means = MiniBatchKMeans(count, random_state=0, n_init=1, batch_size=4096).fit(found)
     nearest = {int((found @ centre).argmax()) for centre in means.cluster_centers_}

@@ -33,7 +33,7 @@ def main() -> None:
     newsgroups = fetch_20newsgroups(
         data_home=options.data_home, subset="train", remove=("headers", "footers", "quotes")
     ).data
-    source = wordnet.find()
+    source = wordnet.find_wordnet()
     version = re.search(r"WordNet (\S+) Copyright", source.joinpath("data.noun").read_text())
     print(f"WordNet {version[1] if version else '(unknown)'} in {source}\n")
     print("vocabulary             synsets   inputs  outputs    loss  seconds")

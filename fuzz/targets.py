@@ -255,7 +255,7 @@ def _wordnet_zip(raw: bytes, folder: Path) -> None:
     os.environ["NLTK_DATA"] = str(folder)
     os.environ.pop("SYNTF_WORDNET", None)
     try:
-        for place in wordnet.places():
+        for place in wordnet.candidate_places():
             if str(place).startswith(str(folder)) and wordnet._is_wordnet(place):
                 result_or_refusal(wordnet.synonyms, WORDS, place)
     finally:

@@ -20,7 +20,6 @@ from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.pipeline.settings import PRESETS
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.header import texts_digest
 
 ANIMALS, VEHICLES = ["cat", "dog", "horse"], ["car", "train", "bus"]
 WORDS = ANIMALS + VEHICLES
@@ -379,20 +378,3 @@ def test_a_ledger_is_charged_batch_by_batch_and_ends_the_stream(tmp_path):
     assert next(stream).shape == (2, 6)
     with pytest.raises(SyntfError):  # the second draw for "a"
         next(stream)
-
-
-def test_a_vocabulary_of_the_very_texts_is_not_released_as_public(tmp_path):
-    file, ledger = tmp_path / "terms.txt", Ledger.create(tmp_path / "ledger", budget=1000)
-    digest = texts_digest(TEXTS).upper()
-    file.write_text(f"# syntf vocabulary\n# texts-sha256: {digest}\n\n" + "\n".join(WORDS))
-    made = make(vocabulary=file, loss=6, length=10, ledger=ledger).fit([])
-    assert made.guarantee_.private
-    with pytest.raises(SyntfError, match="built from these very texts"):
-        made.transform(TEXTS[::-1])
-    with pytest.raises(SyntfError, match="built from these very texts"):
-        list(made.iter_transform(TEXTS))
-    assert not ledger.accounts()[0].runs
-    assert made.transform(["other texts"]).sum() == 10
-    marked = make(vocabulary=file, length=10).fit(TEXTS)
-    assert not marked.guarantee_.private
-    assert marked.transform(TEXTS).sum() == 50

@@ -38,7 +38,7 @@ from syntf.text.reader import look_up
 from syntf.text.token_table import TokenTable
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.topicality import COMMON, REST, topical_weights
+from syntf.vocabulary.topicality import HALF_WEIGHT_RANK, OTHER_WEIGHT, topical_weights
 
 WORDNET = "/usr/share/wordnet"
 TARGET = Path(__file__).parent.parent / "src" / "syntf" / "data" / "codebook.zip"
@@ -126,9 +126,9 @@ class Source:
         self.words = unit_rows(np.asarray(vectors.matrix, dtype=np.float32))
         topical = topical_weights(vectors)
         rank = np.arange(1, len(vectors.words) + 1)
-        self.plain = topical < 20 * REST * (rank / (rank + float(COMMON)))
+        self.plain = topical < 20 * OTHER_WEIGHT * (rank / (rank + float(HALF_WEIGHT_RANK)))
         """Words that name nothing."""
-        raised = np.minimum(np.where(self.plain, 1 / REST, 1) * topical, 1)
+        raised = np.minimum(np.where(self.plain, 1 / OTHER_WEIGHT, 1) * topical, 1)
         self.weights = (raised * np.where(self.plain, PLAIN_WORD_WEIGHT, 1)).astype(np.float32)
         self.rank = rank
 

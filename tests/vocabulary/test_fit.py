@@ -9,8 +9,7 @@ from syntf.text import token_table
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import fit
-from syntf.vocabulary.fit import document_counts
-from syntf.vocabulary.vocabulary import count_documents
+from syntf.vocabulary.fit import count_by_definition, count_documents
 
 WORDS = "cat cats Cat CAT mouse run ran be the two 2 café CAFÉ o'clock straße".split()
 VECTORS = WordVectors(WORDS, np.ones((len(WORDS), 2), dtype=np.int8))
@@ -23,15 +22,18 @@ TEXT = st.lists(
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
 @pytest.mark.parametrize("numbers", [False, True])
 @given(texts=st.lists(TEXT, max_size=8))
-def test_counts_are_those_of_the_definition(morphology, numbers, texts):
+def test_counts_agree_with_the_definition(morphology, numbers, texts):
     analyzer = Analyzer(morphology, numbers=numbers)
-    counts, size = document_counts(iter(texts), analyzer, VECTORS)
-    assert (dict(counts), size) == (dict(count_documents(texts, analyzer, VECTORS)[0]), len(texts))
+    counts, size = count_documents(iter(texts), analyzer, VECTORS)
+    assert (dict(counts), size) == (
+        dict(count_by_definition(texts, analyzer, VECTORS)[0]),
+        len(texts),
+    )
 
 
 def test_counts_of_several_batches_are_added_up(monkeypatch):
-    monkeypatch.setattr(fit, "BATCH", 3)
+    monkeypatch.setattr(fit, "BATCH_TEXTS", 3)
     texts = ["a cat", "mice; mice", "", "the", "Cats", "mouse’s cat", "run"]
-    assert document_counts(texts, Analyzer(), VECTORS) == ({"cat": 3, "mouse": 2, "run": 1}, 7)
+    assert count_documents(texts, Analyzer(), VECTORS) == ({"cat": 3, "mouse": 2, "run": 1}, 7)
     monkeypatch.setattr(token_table, "compiled", None)
-    assert document_counts(texts, Analyzer(), VECTORS) == ({"cat": 3, "mouse": 2, "run": 1}, 7)
+    assert count_documents(texts, Analyzer(), VECTORS) == ({"cat": 3, "mouse": 2, "run": 1}, 7)

@@ -189,7 +189,7 @@ def test_the_command_line(tmp_path, monkeypatch):
 
 def test_the_command_line_says_how_to_get_wordnet(monkeypatch):
     monkeypatch.delenv("SYNTF_WORDNET")
-    monkeypatch.setattr(wordnet, "places", lambda: iter(()))
+    monkeypatch.setattr(wordnet, "candidate_places", lambda: iter(()))
     with pytest.raises(SyntfError, match="apt-get install wordnet-base"):
         CliRunner().invoke(app, ["bounds", "--synsets"], catch_exceptions=False)
 

@@ -6,17 +6,27 @@ import pytest
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.topicality import COMMON, REST, names, topical_weights, weigh
+from syntf.vocabulary.topicality import (
+    HALF_WEIGHT_RANK,
+    OTHER_WEIGHT,
+    names_something,
+    topical_weights,
+    weigh,
+)
 
 
 def test_nouns_and_unknown_words_may_name_something():
-    found = names(["engine", "run", "quickly", "blorpx", "beautiful", "ibm"])
+    found = names_something(["engine", "run", "quickly", "blorpx", "beautiful", "ibm"])
     assert found.tolist() == [True, True, False, True, False, True]
 
 
 def test_weights_without_lengths_are_those_of_rank_and_part_of_speech():
     words = ["engine", "quickly", "blorpx"]
-    expected = [1 / (1 + COMMON), REST * 2 / (2 + COMMON), 3 / (3 + COMMON)]
+    expected = [
+        1 / (1 + HALF_WEIGHT_RANK),
+        OTHER_WEIGHT * 2 / (2 + HALF_WEIGHT_RANK),
+        3 / (3 + HALF_WEIGHT_RANK),
+    ]
     assert weigh(words).tolist() == pytest.approx(expected)
 
 
@@ -26,7 +36,7 @@ def test_longer_vectors_than_usual_weigh_more_by_the_square():
     usual = 3 + np.log(10 + ranks)  # within the fitted family, so it is found exactly
     lengths = usual.copy()
     plain = weigh(words, lengths)
-    assert plain == pytest.approx(ranks / (ranks + COMMON))
+    assert plain == pytest.approx(ranks / (ranks + HALF_WEIGHT_RANK))
     doubled = weigh(words, 2 * lengths)
     assert doubled == pytest.approx(plain)  # only what is unusual for the rank counts
     lengths[200] *= 1.5
@@ -38,10 +48,10 @@ def test_the_embedded_weights_are_those_of_the_embedded_words(embedded):
     assert weights.shape == (len(embedded.words),)
     assert (weights > 0).all()
     some = np.arange(0, len(embedded.words), 997)
-    naming = names([embedded.words[i] for i in some])
+    naming = names_something([embedded.words[i] for i in some])
     ranks = some + 1.0
-    base = ranks / (ranks + COMMON)
-    relative = weights[some] / np.where(naming, base, REST * base)
+    base = ranks / (ranks + HALF_WEIGHT_RANK)
+    relative = weights[some] / np.where(naming, base, OTHER_WEIGHT * base)
     assert (relative > 0).all()
     assert 0.8 < np.median(relative) < 1.2  # squares of length over usual length
     assert not np.allclose(relative, 1)

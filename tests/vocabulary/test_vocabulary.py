@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from syntf.core.errors import SyntfError
 from syntf.text.tokenizer import Analyzer, Memo, first_known, tokenize
 from syntf.vectors.word_vectors import WordVectors
+from syntf.vocabulary.fit import fit_vocabulary
 from syntf.vocabulary.vocabulary import Vocabulary
 
 
@@ -86,16 +87,16 @@ TEXTS = [
     [(1, ["cat", "dog", "mouse", "run"]), (2, ["cat", "dog", "mouse"])],
 )
 def test_fit_counts_documents_not_occurrences(toy_vectors, min_df, terms):
-    made = Vocabulary.fit(TEXTS, Analyzer(), toy_vectors, min_df=min_df)
+    made = fit_vocabulary(TEXTS, Analyzer(), toy_vectors, min_df=min_df)
     assert list(made.inputs) == list(made.outputs) == terms
     assert [toy_vectors.words[row] for row in made.output_rows] == terms
     assert made.provenance == "fitted"
 
 
 def test_fit_without_lemmas_keeps_the_forms_apart(toy_vectors):
-    lower = Vocabulary.fit(TEXTS, Analyzer("lower"), toy_vectors, min_df=1)
+    lower = fit_vocabulary(TEXTS, Analyzer("lower"), toy_vectors, min_df=1)
     assert list(lower.outputs) == ["cat", "cats", "dog", "dogs", "mice", "mouse"]
-    orth = Vocabulary.fit(TEXTS, Analyzer("orth"), toy_vectors, min_df=1)
+    orth = fit_vocabulary(TEXTS, Analyzer("orth"), toy_vectors, min_df=1)
     assert list(orth.outputs) == ["Cats", "Mice", "cat", "dog", "dogs", "mice", "mouse"]
     by_lower_case = [toy_vectors.words[row] for row in orth.output_rows]
     assert by_lower_case == ["cats", "mice", "cat", "dog", "dogs", "mice", "mouse"]
@@ -103,14 +104,14 @@ def test_fit_without_lemmas_keeps_the_forms_apart(toy_vectors):
 
 def test_fit_falls_back_to_the_word_as_written_where_the_lemma_has_no_vector():
     vectors = WordVectors(["mice", "cat"], np.eye(2, dtype=np.int8))
-    made = Vocabulary.fit(["mice cat mouse"], Analyzer(), vectors, min_df=1)
+    made = fit_vocabulary(["mice cat mouse"], Analyzer(), vectors, min_df=1)
     assert list(made.outputs) == ["cat", "mice"]
 
 
 def test_fit_refuses_texts_without_a_term_often_enough(toy_vectors):
     for texts, min_df in ((TEXTS, 4), ([], 1), (["the of qwxyz"], 1)):
         with pytest.raises(SyntfError, match=f"terms in {min_df} documents.* has 0 terms"):
-            Vocabulary.fit(texts, Analyzer(), toy_vectors, min_df=min_df)
+            fit_vocabulary(texts, Analyzer(), toy_vectors, min_df=min_df)
 
 
 @given(
@@ -122,11 +123,11 @@ def test_fit_agrees_with_counting(toy_vectors, documents, min_df):
     wanted = sorted(w for w in ("cat", "dog", "car") if counts[w] >= min_df)
     texts = [" ".join(document) for document in documents]
     if wanted:
-        made = Vocabulary.fit(texts, Analyzer("lower"), toy_vectors, min_df=min_df)
+        made = fit_vocabulary(texts, Analyzer("lower"), toy_vectors, min_df=min_df)
         assert list(made.outputs) == wanted
     else:
         with pytest.raises(SyntfError):
-            Vocabulary.fit(texts, Analyzer("lower"), toy_vectors, min_df=min_df)
+            fit_vocabulary(texts, Analyzer("lower"), toy_vectors, min_df=min_df)
 
 
 LIMITS = [1, 2, 3, 4, 7, 0.1, 0.3, 1 / 3, 0.5, 0.7, 0.99]
@@ -166,19 +167,19 @@ def test_fit_takes_exactly_the_terms_within_both_limits(toy_vectors):
         kept = sorted(sorted(kept), key=found.__getitem__, reverse=True)[:size]
         limits = {"min_df": low, "max_df": high, "max_size": size}
         if kept:
-            made = Vocabulary.fit(texts, Analyzer(), toy_vectors, **limits)
+            made = fit_vocabulary(texts, Analyzer(), toy_vectors, **limits)
             assert list(made.inputs) == list(made.outputs) == sorted(kept)
             outcomes.add(tuple(made.outputs))
         else:
             with pytest.raises(SyntfError, match="has 0 terms"):
-                Vocabulary.fit(texts, Analyzer(), toy_vectors, **limits)
+                fit_vocabulary(texts, Analyzer(), toy_vectors, **limits)
     assert len(outcomes) > 15  # the limits do cut, in many places
 
 
 def test_of_terms_in_equally_many_texts_the_first_in_the_alphabet_stay(toy_vectors):
     texts = ["tree road house", "house road tree bird", "bird"]
     for size, terms in ((1, ["bird"]), (2, ["bird", "house"]), (3, ["bird", "house", "road"])):
-        made = Vocabulary.fit(texts, Analyzer(), toy_vectors, max_size=size)
+        made = fit_vocabulary(texts, Analyzer(), toy_vectors, max_size=size)
         assert list(made.outputs) == terms
 
 
@@ -198,9 +199,9 @@ def test_fit_agrees_with_scikit_learn(toy_vectors, documents, low, high, size):
         wanted = oracle.fit(texts).get_feature_names_out().tolist()
     except ValueError:
         with pytest.raises(SyntfError, match="has 0 terms"):
-            Vocabulary.fit(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
+            fit_vocabulary(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
         return
-    made = Vocabulary.fit(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
+    made = fit_vocabulary(texts, plain, toy_vectors, min_df=low, max_df=high, max_size=size)
     found = list(made.outputs)
     assert len(found) == len(wanted)
     assert sorted(map(counts.get, found)) == sorted(map(counts.get, wanted))
@@ -218,40 +219,23 @@ def test_the_digest_is_that_of_the_outputs_one_a_line(toy_vectors):
     assert Vocabulary.default(toy_vectors).digest != made.digest
 
 
-HEADED = "# syntf vocabulary\n# source-sha256: {}\n# morphology: lower\n\ndog\ncat\n"
-
-
 @pytest.mark.parametrize(
-    ("digest", "released", "provenance"),
-    [
-        ("ab" * 32, {"ab" * 32}, "fitted"),
-        ("AB" * 32, {"cd" * 32, "ab" * 32}, "fitted"),
-        ("ab" * 32, {"cd" * 32}, "public"),
-        ("ab" * 32, set(), "public"),
-        ("", {"ab" * 32}, "public"),
-    ],
+    ("declared", "provenance"), [("public: yes", "public"), ("public: no", "fitted")]
 )
-def test_a_file_that_names_what_is_released_is_fitted(
-    tmp_path, toy_vectors, digest, released, provenance
-):
+def test_a_file_is_what_its_header_declares(tmp_path, toy_vectors, declared, provenance):
     path = tmp_path / "terms.txt"
-    for key in ("source-sha256", "texts-sha256"):
-        path.write_text(HEADED.format(digest).replace("source-sha256", key))
-        made = Vocabulary.read(path, toy_vectors, morphology="lower", released=released)
-        assert (list(made.outputs), made.provenance) == (["dog", "cat"], provenance)
-        assert made.dropped == 0
-
-
-def test_a_file_that_calls_itself_fitted_is(tmp_path, toy_vectors):
-    (tmp_path / "a.txt").write_text("# syntf vocabulary\n# provenance: fitted\ncat\n")
-    assert Vocabulary.read(tmp_path / "a.txt", toy_vectors).provenance == "fitted"
+    path.write_text(f"# syntf vocabulary\n# documents: 9\n# {declared}\n\ndog\ncat\n")
+    made = Vocabulary.read(path, toy_vectors, morphology="lower")
+    assert (list(made.outputs), made.provenance, made.dropped) == (["dog", "cat"], provenance, 0)
 
 
 def test_a_file_of_another_morphology_is_refused(tmp_path, toy_vectors):
     path = tmp_path / "terms.txt"
-    path.write_text(HEADED.format("ab" * 32))
+    path.write_text("# syntf vocabulary\n# morphology: lower\n\ndog\ncat\n")
     for chosen in ("lemma", "orth"):
-        with pytest.raises(SyntfError, match=f"built with morphology lower, and {chosen} is chose"):
+        with pytest.raises(
+            SyntfError, match=f"built with morphology lower, but {chosen} is selected"
+        ):
             Vocabulary.read(path, toy_vectors, morphology=chosen)
     assert len(Vocabulary.read(path, toy_vectors).outputs) == 2
 

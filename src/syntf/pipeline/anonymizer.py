@@ -5,7 +5,7 @@ become documents over the vocabulary's inputs, the mechanism turns them into cou
 its outputs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from syntf import __version__
 from syntf.core import entropy
+from syntf.core.choices import Provenance
 from syntf.core.counts import Counts, matrix, stack
 from syntf.core.progress import Advance, Stages, silent
 from syntf.mechanism import build
@@ -37,7 +38,7 @@ from syntf.text.documents import (
 from syntf.text.tokenizer import Analysis
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.topicality import topical_weights
-from syntf.vocabulary.vocabulary import Provenance, Vocabulary
+from syntf.vocabulary.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -67,18 +68,15 @@ class Anonymizer:
         texts: Iterable[str] = (),
         *,
         source: entropy.Source = entropy.system,
-        released: Set[str] = frozenset(),
         device: str | None = None,
         stages: Stages = silent,
     ) -> "Anonymizer":
         """Prepare everything. `texts` are gone through only where something is fitted on them.
 
         All draws come from `source`; if it is not the system's, the guarantee says so.
-        `released` are SHA-256 of the files that hold the texts: a vocabulary built from one
-        of them, or from the same texts, is fitted. `device` is that of
-        :mod:`syntf.mechanism.build`.
+        `device` is that of :mod:`syntf.mechanism.build`.
         """
-        read = reading(settings, texts, released, stages)
+        read = reading(settings, texts, stages)
         return cls.over(settings, *read, texts, source=source, device=device, stages=stages)
 
     @classmethod

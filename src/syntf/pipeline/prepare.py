@@ -1,6 +1,6 @@
 """From settings to what reads a text and rates its words: all that comes before a mechanism."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
@@ -13,15 +13,14 @@ from syntf.text.spacy_analyzer import SpacyAnalyzer
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vectors import adapters
 from syntf.vectors.word_vectors import WordVectors, read_cached
-from syntf.vocabulary.fit import document_counts
-from syntf.vocabulary.topicality import names
+from syntf.vocabulary.fit import fit_vocabulary
+from syntf.vocabulary.topicality import names_something
 from syntf.vocabulary.vocabulary import Vocabulary
 
 
 def reading(
     settings: Settings,
     texts: Iterable[str] = (),
-    released: Set[str] = frozenset(),
     stages: Stages = silent,
 ) -> tuple[Analysis[Any], WordVectors, Vocabulary]:
     """What reads a text under these settings: all that comes before a mechanism."""
@@ -32,7 +31,7 @@ def reading(
         )
     analyzer = analyzer_for(settings)
     vectors = vectors_for(settings, stages)
-    vocabulary = _vocabulary(settings, texts, analyzer, vectors, released)
+    vocabulary = _vocabulary(settings, texts, analyzer, vectors)
     if settings.synsets:
         vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
     if settings.neighbours is not None:
@@ -85,21 +84,17 @@ def _vocabulary(
     texts: Iterable[str],
     analyzer: Analysis[Any],
     vectors: WordVectors,
-    released: Set[str],
 ) -> Vocabulary:
     if settings.fit_vocabulary:
-        return Vocabulary.of_counts(
-            *document_counts(texts, analyzer, vectors), vectors,
+        return fit_vocabulary(
+            texts, analyzer, vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
-            only=names if settings.weights == "topical" else None,
+            only=names_something if settings.weights == "topical" else None,
         )  # fmt: skip
     if settings.vocabulary is None:
         made = Vocabulary.default(vectors)
     elif isinstance(settings.vocabulary, str | PathLike):
-        made = Vocabulary.read(
-            settings.vocabulary, vectors,
-            morphology=settings.morphology, released=released, texts=texts,
-        )  # fmt: skip
+        made = Vocabulary.read(settings.vocabulary, vectors, morphology=settings.morphology)
     else:
         made = Vocabulary.given(settings.vocabulary, vectors)
     return made.most_frequent(settings.max_size)

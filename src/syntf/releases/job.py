@@ -34,7 +34,6 @@ from syntf.releases.document_run import DocumentRun
 from syntf.releases.folder import ROW_NUMBER, check_target
 from syntf.releases.rest import Rest
 from syntf.releases.words_run import WordsRun
-from syntf.vocabulary.header import TEXTS_DIGEST, read_terms
 
 if TYPE_CHECKING:  # a run without a ledger does not import it
     from syntf.ledger.ledger import Ledger
@@ -259,13 +258,6 @@ def _check_single_pass(settings: Settings, *, resume: bool, charged: bool) -> No
     fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
     if fitted or resume:
         raise SyntfError("standard input can be read once: give a file to fit on it or to resume")
-    if isinstance(settings.vocabulary, Path):
-        origin, _ = read_terms(settings.vocabulary)
-        if origin is not None and origin.values(TEXTS_DIGEST):
-            raise SyntfError(
-                f"{settings.vocabulary} was built from texts, and standard input cannot be "
-                "compared with them before anything is drawn: give a file"
-            )
 
 
 def _prepare(
@@ -279,11 +271,8 @@ def _prepare(
         anonymizer.read(())  # build and cache the token table before a draft is begun
         return DocumentRun(anonymizer)
     texts = _Texts(corpus) if corpus.repeatable else ()
-    released: set[str] = set()
-    if corpus.repeatable and settings.vocabulary is not None:
-        released = {files.digest(path) for path in corpus.paths}
     words = Anonymizer.build(
-        settings, texts, source=source, released=released,
+        settings, texts, source=source,
         device=None if device == "cpu" else device, stages=progress,
     )  # fmt: skip
     words.read(())  # build and cache the token table before a draft is begun

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 from syntf.core import entropy
@@ -13,7 +12,6 @@ from syntf.privacy.guarantee import Guarantee
 from syntf.spark import folders, rows
 from syntf.spark.batches import COUNTS, TERMS, Drawing, Output
 from syntf.spark.streams import KEY
-from syntf.vocabulary.header import SOURCE_DIGEST, TEXTS_DIGEST, read_terms
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -143,17 +141,9 @@ def check_installed() -> None:
 
 
 def _check_public(settings: Settings) -> None:
-    """Refuse what would be fitted on the texts, or would have to be compared with them."""
+    """Refuse settings that would have to be fitted on the texts."""
     if settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted"):
         raise SyntfError("a cluster fits nothing on the texts: give a vocabulary, and a public idf")
-    given = settings.vocabulary
-    if isinstance(given, str | PathLike):
-        origin, _ = read_terms(given)
-        if origin and (origin.values(TEXTS_DIGEST) or origin.values(SOURCE_DIGEST)):
-            raise SyntfError(
-                f"{given} was built from texts, and a cluster does not compare them with its own: "
-                "give another vocabulary, or anonymise on one machine"
-            )
 
 
 def _schema(used: "DataFrame", kept: Sequence[str], output: Output) -> "StructType":

@@ -1,7 +1,9 @@
-"""How much of the texts a vocabulary knows, for their owner.
+"""Measure how many words of the texts a vocabulary knows, for the owner of the texts.
 
-*Guarantee.* None: these figures are exact, and one document changes them. They are no part
-of a release, and nothing that makes one asks for them (``docs/decisions/0005-coverage.md``).
+Guarantee
+---------
+None: these figures are exact, and a single document changes them. They are not part of a release
+(``docs/decisions/0005-coverage.md``).
 """
 
 from collections import Counter
@@ -16,7 +18,7 @@ Kind = Literal["left out", "known", "unknown"]
 
 @dataclass(frozen=True)
 class Coverage:
-    """Tokens by what becomes of them, and the documents of which nothing is known."""
+    """The number of documents, of tokens of each kind, and of documents without a known word."""
 
     documents: int
     left_out: int

@@ -1,43 +1,66 @@
-"""Where a vocabulary comes from: the comment lines at the head of its file.
+"""The header of a vocabulary file: comment lines in which its maker says where the terms come from.
 
-A file that begins with the line ``# syntf vocabulary`` has a header; it goes on for as long
-as lines begin with ``# ``, most of them ``# key: value``. Whatever follows is terms, and so is
-every line of a file that begins in any other way: ``#`` is no comment there.
+A file whose first line is ``# syntf vocabulary`` has a header. It consists of the following lines
+that begin with ``# ``, most of them ``# key: value``. All other lines are terms. In a file with any
+other first line, every line is a term, even if it begins with ``#``.
+
+Guarantee
+---------
+Whether a vocabulary is public is *declared*, by its header. It is never found out by comparing the
+vocabulary with the texts of a release: the result would be visible in the release, and whoever
+supplies the vocabulary could use it to test whether a text is in the corpus
+(``docs/decisions/0018-declared-vocabularies.md``).
 """
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 
+from syntf.core.choices import Provenance
 from syntf.core.errors import SyntfError, quoted
 
-FIRST = "# syntf vocabulary"
-PROVENANCE = "provenance"
+FIRST_LINE = "# syntf vocabulary"
+PUBLIC = "public"
 MORPHOLOGY = "morphology"
 SOURCE_DIGEST = "source-sha256"
-TEXTS_DIGEST = "texts-sha256"
+
+_PROVENANCE = "provenance"  # version 0.1 wrote "public" here without being told so
+_BUILT_FROM_TEXTS = ("source", SOURCE_DIGEST, "texts-sha256", "documents")
+_ALLOWED = {PUBLIC: ("yes", "no"), _PROVENANCE: ("public", "fitted")}
 
 
 @dataclass(frozen=True)
-class Origin:
-    """The header of a vocabulary file: keys and values, in order. A key may be repeated."""
+class Header:
+    """The keys and values of a header, in order. A key may occur several times."""
 
     fields: Sequence[tuple[str, str]]
 
     def values(self, key: str) -> list[str]:
+        """Return all values of a key."""
         return [value for name, value in self.fields if name == key]
 
-    def fitted_on(self, digests: Set[str]) -> bool:
-        """Whether the terms come from texts, or from a file, with one of these SHA-256."""
-        named = [*self.values(SOURCE_DIGEST), *self.values(TEXTS_DIGEST)]
-        return any(digest.lower() in digests for digest in named)
+    @property
+    def provenance(self) -> Provenance:
+        """What the header declares the terms to be.
+
+        ``public: yes`` declares them public, ``public: no`` or ``provenance: fitted`` fitted. A
+        header without a declaration means fitted if it says that the terms were built from texts.
+
+        >>> Header([("documents", "3")]).provenance
+        'fitted'
+        >>> Header([("documents", "3"), ("public", "yes")]).provenance
+        'public'
+        """
+        if "no" in self.values(PUBLIC) or "fitted" in self.values(_PROVENANCE):
+            return "fitted"
+        built = any(self.values(key) for key in _BUILT_FROM_TEXTS)
+        return "fitted" if built and not self.values(PUBLIC) else "public"
 
     def as_text(self) -> str:
-        """The header, and the empty line that ends it whatever the first term is.
+        """Return the lines of the header and an empty line, which ends it whatever term follows.
 
-        >>> print(Origin([("source", "two\\nlines.csv"), ("documents", "3")]).as_text(), end="|")
+        >>> print(Header([("source", "two\\nlines.csv"), ("documents", "3")]).as_text(), end="|")
         # syntf vocabulary
         # source: two lines.csv
         # documents: 3
@@ -45,35 +68,23 @@ class Origin:
         |
         """
         lines = [f"# {key}: {' '.join(value.split())}" for key, value in self.fields]
-        return "\n".join([FIRST, *lines, "", ""])
+        return "\n".join([FIRST_LINE, *lines, "", ""])
 
 
-def read_terms(path: str | PathLike[str]) -> tuple[Origin | None, list[str]]:
-    """The header of a vocabulary file, if it has one, and its terms."""
+def read_terms(path: str | PathLike[str]) -> tuple[Header | None, list[str]]:
+    """Return the header of a vocabulary file, or None if it has none, and its terms."""
     source = Path(path)
     if not source.is_file():
         raise SyntfError(f"no vocabulary file at {source}")
     text = source.read_text(encoding="utf-8-sig", errors="replace")
     lines = [line.strip() for line in text.split("\n")]
-    if lines[0] != FIRST:
+    if lines[0] != FIRST_LINE:
         return None, [line for line in lines if line]
     end = next((i for i, line in enumerate(lines) if not line.startswith("# ")), len(lines))
     fields = [line[2:].partition(":") for line in lines[1:end]]
-    origin = Origin([(key.strip().lower(), value.strip()) for key, _, value in fields])
-    for value in origin.values(PROVENANCE):
-        if value not in ("public", "fitted"):
-            raise SyntfError(f"{source}: provenance must be public or fitted, not {quoted(value)}")
-    return origin, [line for line in lines[end:] if line]
-
-
-def texts_digest(texts: Iterable[str]) -> str:
-    """A digest of texts in whatever order, so that a shuffled or converted file has the same.
-
-    The sum of their SHA-256, as numbers: constant memory, and enough to recognise a corpus.
-
-    >>> texts_digest(["a", "b"]) == texts_digest(["b", "a"]) != texts_digest(["ab", ""])
-    True
-    """
-    each = (sha256(text.encode("utf-8", "replace")).digest() for text in texts)
-    total = sum(int.from_bytes(digest) for digest in each) % (1 << 256)
-    return f"{total:064x}"
+    header = Header([(key.strip().lower(), value.strip()) for key, _, value in fields])
+    for key, value in header.fields:
+        if value not in _ALLOWED.get(key, (value,)):
+            allowed = " or ".join(_ALLOWED[key])
+            raise SyntfError(f"{source}: {key} must be {allowed}, not {quoted(value)}")
+    return header, [line for line in lines[end:] if line]

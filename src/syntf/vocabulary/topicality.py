@@ -1,16 +1,17 @@
-"""How much a word tells of a topic, from public knowledge alone.
+"""Estimate how much a word says about a topic, from public knowledge alone.
 
-Topics are named by nouns, and by words no dictionary has: names, jargon, products. Common words
-tell less than rare ones, and of two words equally common the one with the longer raw vector tells
-more, as it keeps to fewer contexts. So a word may weigh
+Nouns name topics, and so do words that no dictionary has: names, jargon, products. Common words say
+less than rare ones. Of two equally common words, the one with the longer original vector says more,
+because it occurs in fewer contexts. So a word that may name something weighs
 
-    r / (r + 500) · (length / usual length)²    if it may name something, and next to nothing else,
+    r / (r + 500) · (length / usual length)²
 
-where r is its rank in public texts, the commonest word being the first, and the usual length is
-that of words of its rank. The weights of the embedded words are kept beside them; of other
-vectors the lengths are not known, and left out.
+and any other word next to nothing. Here r is its rank in public texts, 1 for the most common word,
+and the usual length is that of vectors of this rank. The weights of the embedded words are stored
+beside them. For other vectors the lengths are unknown and left out of the formula.
 
-Nothing here touches the privacy loss: it decides only which words of a document are drawn.
+The privacy loss does not depend on this module: it only decides which words of a document are
+drawn.
 """
 
 from collections.abc import Sequence
@@ -22,15 +23,15 @@ from numpy.typing import NDArray
 from syntf.text.lexicon import lexicon
 from syntf.vectors.word_vectors import WordVectors
 
-COMMON = 500
-"""The rank at which a word weighs half of what a rare one does."""
+HALF_WEIGHT_RANK = 500
+"""The rank at which a word weighs half as much as a rare one."""
 
-REST = 1e-4
-"""What is left of the weight of a word that names nothing: a text of such words still has θ."""
+OTHER_WEIGHT = 1e-4
+"""The factor for a word that names nothing; above 0, so that a text of such words has a θ."""
 
 
 def topical_weights(vectors: WordVectors) -> NDArray[np.float64]:
-    """The weight of each word, most frequent first.
+    """Return the weight of each word, most frequent first.
 
     >>> vectors = WordVectors.embedded()
     >>> weights = topical_weights(vectors)
@@ -38,28 +39,28 @@ def topical_weights(vectors: WordVectors) -> NDArray[np.float64]:
     [0.099, 1.145, 0.0]
     """
     if vectors.is_embedded:
-        kept = np.load(str(files("syntf").joinpath("data", "topical.npy")))
-        return np.asarray(kept, dtype=np.float64)
+        stored = np.load(str(files("syntf").joinpath("data", "topical.npy")))
+        return np.asarray(stored, dtype=np.float64)
     return weigh(vectors.words)
 
 
 def weigh(words: Sequence[str], lengths: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Weights from ranks, a lexicon of English and, where they are known, lengths of vectors."""
+    """Compute weights from ranks, the English lexicon and, if known, the lengths of vectors."""
     ranks = np.arange(1.0, len(words) + 1)
-    weights: NDArray[np.float64] = ranks / (ranks + COMMON)
+    weights: NDArray[np.float64] = ranks / (ranks + HALF_WEIGHT_RANK)
     if lengths is not None:
         place = np.log(10 + ranks)
         usual = np.polynomial.Polynomial.fit(place, lengths, 3)(place)
         weights *= (lengths / usual) ** 2
-    return np.where(names(words), weights, REST * weights)
+    return np.where(names_something(words), weights, OTHER_WEIGHT * weights)
 
 
-def names(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Which of the words are nouns, perhaps among other things, or unknown to the lexicon.
+def names_something(words: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell for each word whether it can be a noun or is missing from the lexicon.
 
-    >>> names(["engine", "quickly", "ibm", "run"]).tolist()
+    >>> names_something(["engine", "quickly", "ibm", "run"]).tolist()
     [True, False, True, True]
     """
     lemmas, nouns = lexicon()
-    found = (word.lower() for word in words)
-    return np.array([form not in lemmas or form in nouns for form in found], dtype=bool)
+    forms = (word.lower() for word in words)
+    return np.array([form not in lemmas or form in nouns for form in forms], dtype=bool)

