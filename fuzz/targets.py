@@ -44,7 +44,7 @@ from syntf.vocabulary.vocabulary import Vocabulary
 
 WORDS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
 LENGTH = 7
-ENCODINGS = ("utf-8", "utf-16", "utf-32", "latin-1", "cp1252", "utf-7", "gb18030", "shift_jis",
+ENCODINGS = ("utf-8", "utf-16", "utf-32", "latin-1", "cp1252", "gb18030", "shift_jis",
              "unicode_escape", "idna", "punycode", "ascii")  # fmt: skip
 
 

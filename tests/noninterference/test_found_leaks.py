@@ -10,6 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
 from syntf.inputs.corpus import Corpus
@@ -90,6 +92,25 @@ def test_a_bare_carriage_return_makes_a_csv_row_broken(tmp_path, monkeypatch, na
             assert len(found) == 2
     path.write_bytes(b"id,text\n1,cat\n2,dog\r3,car\n4,bus\n")
     assert rows(path, bad_rows="skip") == [("1", "cat"), ("4", "bus")]
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "iso2022_kr", "hz", "utf-7"])
+def test_encodings_with_shifts_are_refused(tmp_path, encoding):
+    """A text that shifts, and does not shift back, would swallow the quote that ends it."""
+    with pytest.raises(SyntfError, match="convert them to UTF-8"):
+        Corpus([tmp_path], "text", [], encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "gb18030", "euc_kr", "big5", "utf-16-le"])
+@given(raw=st.binary(max_size=6))
+def test_undecodable_bytes_swallow_nothing_that_follows(tmp_path_factory, encoding, raw):
+    raw = raw[: len(raw) // 2 * 2]  # whole units of UTF-16
+    start, end = ('id,text\n1,"', '"\n2,"dog"\n')
+    if any(sign in raw.decode(encoding, "replace") for sign in '"\n\r'):
+        return
+    path = tmp_path_factory.mktemp("encoded") / "a.csv"
+    path.write_bytes(start.encode(encoding) + raw + end.encode(encoding))
+    assert rows(path, encoding=encoding)[1:] == [("2", "dog")]
 
 
 SEPARATOR = b"From someone@example.org Mon Jan  1 10:00:00 2024\n"

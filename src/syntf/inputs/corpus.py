@@ -36,6 +36,8 @@ BadRows = Literal["stop", "skip"]
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _NOT_OF_FILES = ("unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined")
 """Encodings that files do not have; some of them print warnings."""
+_WITH_SHIFTS = ("iso2022", "hz", "utf-7")
+"""Encodings in which a text can change the meaning of the bytes that follow it."""
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
     "mixed types"
@@ -83,8 +85,14 @@ class Corpus:
             raise SyntfError(f"no encoding is called {self.encoding!r}") from None
         except UnicodeError:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}") from None
-        if codecs.lookup(self.encoding).name in _NOT_OF_FILES:
+        name = codecs.lookup(self.encoding).name
+        if name in _NOT_OF_FILES:
             raise SyntfError(f"no file is in the encoding {self.encoding!r}")
+        if name.startswith(_WITH_SHIFTS):
+            raise SyntfError(
+                f"files in {self.encoding!r} cannot be read, since a text in this encoding can "
+                "change how the next one is read: convert them to UTF-8"
+            )
         self.formats = [self.format or files.format_of(path) for path in self.paths]
         self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
         self.repeatable = STDIN not in map(str, self.paths)
