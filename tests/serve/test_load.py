@@ -24,4 +24,4 @@ def test_the_load_test_refuses_other_machines():
     command = [sys.executable, str(BENCHMARK), "--url", "http://192.0.2.1:8470"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert "only a service on loopback" in done.stderr
+    assert "must name a service on loopback" in done.stderr

@@ -33,12 +33,12 @@ def command(input: Path, text: str, as_json: bool, quiet: bool, **options: Any) 
     Example:
       syntf coverage mails.csv --text body
     """
-    from syntf.inputs import columns, corpus
+    from syntf.inputs.corpus import Corpus
     from syntf.pipeline.prepare import reading
     from syntf.vocabulary.coverage import coverage
 
     settings = settings_from(options)
-    texts = columns.texts(corpus.read(input), text)
+    texts = list(Corpus([input], text, []).texts())
     with output.progress(quiet) as stages:
         analyzer, _, vocabulary = reading(settings, stages=stages)
     found = coverage(texts, analyzer, vocabulary.inputs)

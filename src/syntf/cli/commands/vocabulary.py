@@ -62,7 +62,8 @@ def build(
       syntf vocabulary build news.csv --public --max-size 20000 --out terms.txt
     """
     from syntf.core.files import replacing
-    from syntf.inputs import columns, corpus, files
+    from syntf.inputs import files
+    from syntf.inputs.corpus import Corpus
     from syntf.pipeline.prepare import reading
     from syntf.vocabulary.header import MORPHOLOGY, PUBLIC, SOURCE_DIGEST, Header
     from syntf.vocabulary.vocabulary import as_lines
@@ -70,7 +71,7 @@ def build(
     # The paper's preset sets no largest number of terms.
     settings = settings_from({**options, "preset": "paper", "fit_vocabulary": True})
     _check_target(out, force=force)
-    texts = columns.texts(corpus.read(reference), text)
+    texts = list(Corpus([reference], text, []).texts())
     with output.progress(quiet) as stages:
         _, vectors, vocabulary = reading(settings, texts, stages=stages)
     name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")
