@@ -11,7 +11,8 @@ from pairs import TEXTS
 
 from syntf.core.counts import take
 from syntf.inputs import corpus, json_lines, mbox
-from syntf.releases import draft, drawing_groups, folder, job
+from syntf.releases import draft, drawing_groups, folder, words_run
+from syntf.releases.rest import Rest
 
 TRIED = [*TEXTS.values(), "cat " * 40]
 
@@ -31,7 +32,8 @@ def draw_each_batch(patch):
 def end_shards_by_terms(patch):
     """End a shard, and so a file, when its documents have many words."""
 
-    def ended(rest, anonymizer, charge, progress):
+    def ended(self, rest, draft, progress):
+        anonymizer = self.anonymizer
         for frame in rest.frames(lambda steps: None):
             documents = anonymizer.read(rest.texts(frame))
             for i in range(len(documents)):
@@ -40,7 +42,7 @@ def end_shards_by_terms(patch):
                 if some.terms.size > 2 or not i:
                     yield anonymizer.draw_rows(some), rest.released_columns(one, i)
 
-    patch.setattr(job, "_draw", ended)
+    patch.setattr(words_run.WordsRun, "draw", ended)
 
 
 def skip_empty_texts(patch):
@@ -56,13 +58,13 @@ def skip_empty_texts(patch):
 
 def sort_by_length(patch):
     """Release the documents of a shard in the order of the lengths of their texts."""
-    columns_of = job._Rest.released_columns
+    columns_of = Rest.released_columns
 
     def sorted_columns(self, frame, first):
         lengths = frame["text"].str.len_bytes().to_numpy()
         return columns_of(self, frame, first)[np.argsort(lengths, kind="stable")]
 
-    patch.setattr(job._Rest, "released_columns", sorted_columns)
+    patch.setattr(Rest, "released_columns", sorted_columns)
 
 
 def infer_types(patch):
@@ -93,7 +95,7 @@ def split_at_from(patch):
 
 def count_words(patch):
     """Say in the release how many known words its texts have."""
-    write_all, read = folder.write_all, job.Anonymizer.read
+    write_all, read = folder.write_all, words_run.Anonymizer.read
     seen = []
 
     def counted(self, texts, **options):
@@ -106,7 +108,7 @@ def count_words(patch):
         seen.clear()
         return write_all(target, names, shards, words, about, table, format)
 
-    patch.setattr(job.Anonymizer, "read", counted)
+    patch.setattr(words_run.Anonymizer, "read", counted)
     patch.setattr(draft.release_folder, "write_all", told)
 
 
