@@ -76,6 +76,7 @@ def test_every_joint_release_keeps_to_the_loss_of_each_document(toy_encoder, kin
     assert float(worst) > exp(1.5) * 0.99  # the bound is attained, so the test has power
 
 
+@pytest.mark.slow
 def test_draws_follow_the_exact_probabilities(toy_encoder):
     """The program draws from the distribution that the brute force goes through."""
     plan = plans()["topics"]

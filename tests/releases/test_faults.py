@@ -329,6 +329,7 @@ def test_a_run_without_enough_memory_leaves_no_release(place, monkeypatch, trust
     assert complete(place / "out")
 
 
+@pytest.mark.slow
 def test_an_evaluation_survives_a_dead_worker_and_ctrl_c(place):
     """A worker is killed; then Ctrl-C, twice, reaches all processes; then it goes on."""
     pytest.importorskip("joblib")

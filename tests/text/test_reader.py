@@ -104,6 +104,7 @@ def test_any_texts_are_read_as_defined(case, texts):
     same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
 
 
+@pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
 @given(text=TEXTS, at=st.integers(0, 17))

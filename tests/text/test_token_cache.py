@@ -65,6 +65,7 @@ def test_it_is_known_by_all_it_depends_on(empty_cache, made, monkeypatch):
         assert len(made) - before == new
 
 
+@pytest.mark.slow
 def test_an_entry_damaged_or_cut_anywhere_is_made_anew_and_mended(empty_cache, made):
     table = cached_table(Analyzer(), INPUTS)
     (entry,) = empty_cache.iterdir()

@@ -55,6 +55,7 @@ def test_tokens_count_as_the_analyzer_says_however_written(analyzer):
     assert len(set(found)) > len(INPUTS) / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
 @given(token=st.text(st.characters(), max_size=12))
 def test_any_token_counts_as_the_analyzer_says(morphology, token):

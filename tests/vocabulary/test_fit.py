@@ -19,6 +19,7 @@ TEXT = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
 @pytest.mark.parametrize("numbers", [False, True])
 @given(texts=st.lists(TEXT, max_size=8))

@@ -272,6 +272,7 @@ print(json.dumps(result))
 """
 
 
+@pytest.mark.slow
 def test_the_reader_agrees_with_nltk(debian, tmp_path, monkeypatch):
     """On every 20th of all 147,000 words; NLTK goes through index files, this reader does not."""
     pytest.importorskip("nltk", reason="NLTK is not here: pip install nltk")
