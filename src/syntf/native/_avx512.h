@@ -11,16 +11,16 @@
 
 enum {
     COUNTS = 512, /* columns of the penalty table */
-    TILE = 64, /* output words of which a register tile holds the products */
-    GROUP = 6, /* with that many input words: 24 registers of sums */
+    TILE = 64, /* output words whose products a register tile holds */
+    GROUP = 6, /* input words of a tile: 24 registers of sums */
 };
 
-/* the arguments of reference.rate but the vectors; for each tile, each bigram's 64 bits */
+/* The arguments of reference.rate except the vectors; 64 bits of incidence for each tile and bigram. */
 typedef struct {
     Py_ssize_t rows, width, bigrams;
     const float *scale_in, *scale_out;
-    const int64_t *ptr, *ids;
-    const uint64_t *has_bigram;
+    const int64_t *starts, *ids;
+    const uint64_t *incidence;
     const uint8_t *count_in, *count_out;
     const uint16_t *penalty;
     uint16_t *out;
@@ -38,7 +38,7 @@ static int wide_is_here(void)
            __builtin_cpu_supports("avx512vnni");
 }
 
-/* Inner products of GROUP input words with a tile of outputs, four dimensions a step.
+/* Compute inner products of GROUP input words with a tile of outputs, four dimensions at a time.
  *
  * The processor multiplies unsigned by signed bytes, so the tile holds 128 more than the
  * vectors do, and each sum starts 128 times the input's sum below zero. */
@@ -71,14 +71,14 @@ WIDE static void multiply_tile(const int32_t *in, const int32_t *start, Py_ssize
             _mm512_storeu_si512(dot + r * TILE + 16 * j, sum[r][j]);
 }
 
-/* reference.rate for input word r and the outputs of the tile that begins at `column` */
+/* Compute reference.rate for input word r and the outputs of the tile that begins at `column`. */
 WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, const int32_t *dot)
 {
     Py_ssize_t count = of->width - column;
     __mmask64 all = count < TILE ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
     __m512i shared = _mm512_setzero_si512();
-    const uint64_t *bits = of->has_bigram + column / TILE * of->bigrams;
-    for (int64_t i = of->ptr[r]; i < of->ptr[r + 1]; i++)
+    const uint64_t *bits = of->incidence + column / TILE * of->bigrams;
+    for (int64_t i = of->starts[r]; i < of->starts[r + 1]; i++)
         shared = _mm512_mask_add_epi8(shared, bits[of->ids[i]], shared, _mm512_set1_epi8(1));
     uint8_t common[TILE];
     _mm512_storeu_si512(common, shared);
@@ -100,9 +100,9 @@ WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, co
     }
 }
 
-/* reference.rate by tiles. `in` has room for the rows' vectors, filled up with zeros to whole
- * groups and to a multiple of four dimensions, and for a sum each. A tile stays in the nearest
- * cache while all rows pass by. */
+/* Compute reference.rate tile by tile. `in` has room for the rows' vectors, padded with zeros to
+ * whole groups and to a multiple of four dimensions, and for one sum of each row. A tile stays in
+ * the first-level cache while all rows are processed. */
 static void rate_wide(const Rating *of, const int8_t *vectors, Py_ssize_t dimensions,
                       const uint8_t *packed, int32_t *in)
 {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* By what a processor can do: the name of one, as in arch=haswell, would mean no later one. */
+/* Select by features: a processor's name, as in arch=haswell, would exclude later processors. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 #if __GNUC__ >= 12
 #define FAST __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
@@ -22,9 +22,9 @@
 #define FAST
 #endif
 
-enum { MOST = 12 };
+enum { MAX_BUFFERS = 12 };
 typedef struct {
-    Py_buffer view[MOST];
+    Py_buffer view[MAX_BUFFERS];
     int count;
 } Buffers;
 

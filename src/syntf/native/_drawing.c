@@ -15,34 +15,36 @@ static int64_t number(PyObject *args, Py_ssize_t position)
 
 /* --- terms of documents --------------------------------------------------------------- */
 
-/* in whole units of a document's mass, the points of its draws: at most mass, never below 0 */
-FAST static void stepped(uint64_t bits, int64_t mass, Py_ssize_t length, int64_t *restrict points)
+/* Compute the points of a document's systematic draws, integers from 0 to mass. */
+FAST static void systematic_points(uint64_t bits, int64_t mass, Py_ssize_t length,
+                                   int64_t *restrict points)
 {
     double offset = (double)(int64_t)(bits >> 11) * 0x1p-53;
     for (Py_ssize_t i = 0; i < length; i++)
         points[i] = (int64_t)(((double)(int64_t)i + offset) / (double)length * (double)mass);
 }
 
-FAST static void scattered(const uint64_t *restrict bits, int64_t mass, Py_ssize_t length,
+FAST static void independent_points(const uint64_t *restrict bits, int64_t mass, Py_ssize_t length,
                            int64_t *restrict points)
 {
     for (Py_ssize_t i = 0; i < length; i++)
         points[i] = (int64_t)((double)(int64_t)(bits[i] >> 11) * 0x1p-53 * (double)mass);
 }
 
-/* each occurrence has as many points as its term has units; the last one takes any beyond */
-static void weighed(const int32_t *terms, const int64_t *upto, int64_t size,
+/* Find the term at each point. An occurrence has as many points as its term has units; the last
+ * occurrence also takes all points beyond. */
+static void terms_at_points(const int32_t *terms, const int64_t *sums, int64_t size,
                     const int64_t *points, Py_ssize_t length, int32_t *drawn)
 {
     int64_t place = 0;
     for (Py_ssize_t i = 0; i < length; i++) {
-        if (place > 0 && points[i] < upto[place - 1])
+        if (place > 0 && points[i] < sums[place - 1])
             place = 0;
-        if (place < size - 1 && points[i] >= upto[place]) {
+        if (place < size - 1 && points[i] >= sums[place]) {
             int64_t first = place + 1, last = size - 1;
             while (first < last) {
                 int64_t middle = first + (last - first) / 2;
-                if (points[i] >= upto[middle])
+                if (points[i] >= sums[middle])
                     first = middle + 1;
                 else
                     last = middle;
@@ -53,8 +55,8 @@ static void weighed(const int32_t *terms, const int64_t *upto, int64_t size,
     }
 }
 
-/* terms(starts, terms, bits, units, drawn, length, systematic) -> done?
- * Without units, every occurrence has one. */
+/* terms(starts, terms, bits, units, drawn, length, systematic) -> whether all indices are valid
+ * If units is empty, every occurrence has one unit. */
 static PyObject *terms(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
@@ -64,46 +66,46 @@ static PyObject *terms(PyObject *self, PyObject *args)
     int systematic = (int)number(args, 6);
     Py_ssize_t documents = LENGTH(0, int64_t) - 1;
     int64_t occurrences = LENGTH(1, int32_t), known = LENGTH(3, int64_t), longest = 0;
-    int sound = length >= 1 && LENGTH(4, int32_t) / length >= documents &&
+    int valid = length >= 1 && LENGTH(4, int32_t) / length >= documents &&
                 LENGTH(2, uint64_t) / (systematic ? 1 : length) >= documents;
     for (Py_ssize_t d = 0; d < documents; d++) {
         int64_t size = starts[d + 1] - starts[d];
-        sound &= starts[d] >= 0 && size >= 1 && starts[d + 1] <= occurrences;
+        valid &= starts[d] >= 0 && size >= 1 && starts[d + 1] <= occurrences;
         longest = size > longest ? size : longest;
     }
-    if (!sound)
+    if (!valid)
         longest = length = 0;
     int64_t *points = malloc((size_t)(length + 1) * sizeof *points);
-    int64_t *upto = malloc((size_t)(known ? longest + 1 : 1) * sizeof *upto);
-    if (!points || !upto) {
+    int64_t *sums = malloc((size_t)(known ? longest + 1 : 1) * sizeof *sums);
+    if (!points || !sums) {
         free(points);
-        free(upto);
+        free(sums);
         release(&held);
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t d = 0; d < documents && sound; d++) {
+    for (Py_ssize_t d = 0; d < documents && valid; d++) {
         const int32_t *own = every + starts[d];
         int64_t size = starts[d + 1] - starts[d], mass = known ? 0 : size;
         for (int64_t i = 0; known && i < size; i++) {
-            sound &= own[i] >= 0 && own[i] < known;
-            upto[i] = mass += sound ? units[own[i]] : 0;
+            valid &= own[i] >= 0 && own[i] < known;
+            sums[i] = mass += valid ? units[own[i]] : 0;
         }
         if (systematic)
-            stepped(bits[d], mass, length, points);
+            systematic_points(bits[d], mass, length, points);
         else
-            scattered(bits + d * length, mass, length, points);
+            independent_points(bits + d * length, mass, length, points);
         if (known)
-            weighed(own, upto, size, points, length, drawn + d * length);
+            terms_at_points(own, sums, size, points, length, drawn + d * length);
         else
             for (Py_ssize_t i = 0; i < length; i++)
                 drawn[d * length + i] = own[points[i] < size ? points[i] : size - 1];
     }
     Py_END_ALLOW_THREADS
     free(points);
-    free(upto);
+    free(sums);
     release(&held);
-    return PyBool_FromLong(sound);
+    return PyBool_FromLong(valid);
 }
 
 /* --- outputs of the neighbourhood mechanism ------------------------------------------- */
@@ -128,12 +130,12 @@ static PyObject *near(PyObject *self, PyObject *args)
             outputs[i] = (int32_t)(point < part * all ? point / part : point - part * all);
             continue;
         }
-        /* masks, not branches: which of the two it is, no processor can foresee */
+        /* masks instead of branches: the processor cannot predict which case occurs */
         uint64_t close = (uint64_t)0 - (point >= common);
         uint64_t size = background ^ ((background ^ share) & close);
         uint64_t equal = common ^ ((common ^ share * count) & close);
         point -= common & close;
-        /* equal ranges one after the other, then what they leave, one integer a part */
+        /* equal ranges come first, then the remaining points, one for each part */
         uint64_t place = point < equal ? point / size : point - equal;
         uint64_t chosen = ((uint64_t)rows[i] * count + place) & close;
         uint32_t word = (uint32_t)neighbours[chosen];
@@ -146,8 +148,8 @@ static PyObject *near(PyObject *self, PyObject *args)
 
 /* --- counting --------------------------------------------------------------------------- */
 
-/* the position of the only, or the lowest, bit that is set */
-static int lowest(uint64_t bits)
+/* Return the position of the lowest_bit bit that is set. */
+static int lowest_bit(uint64_t bits)
 {
 #if defined(__GNUC__)
     return __builtin_ctzll(bits);
@@ -159,8 +161,8 @@ static int lowest(uint64_t bits)
 #endif
 }
 
-/* count(starts, columns, ends, indices, data, width) -> done?
- * A bit for each column seen, and one for each 64 of these bits, find them in order. */
+/* count(starts, columns, ends, indices, data, width) -> whether all indices are valid
+ * One bit for each column that occurs, and one for each 64 of these bits, give them in order. */
 static PyObject *count(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
@@ -169,50 +171,50 @@ static PyObject *count(PyObject *self, PyObject *args)
     int64_t width = number(args, 5), occurrences = LENGTH(1, int32_t), used = 0;
     Py_ssize_t rows = LENGTH(0, int64_t) - 1;
     size_t words = (size_t)(width / 64 + 1), blocks = words / 64 + 1;
-    int32_t *times = calloc((size_t)width + 1, sizeof *times);
-    uint64_t *seen = calloc(words + blocks, sizeof *seen), *any = seen + words;
-    int sound = rows < 1 || starts[0] >= 0;
-    if (!times || !seen) {
-        free(times);
-        free(seen);
+    int32_t *counts = calloc((size_t)width + 1, sizeof *counts);
+    uint64_t *occurs = calloc(words + blocks, sizeof *occurs), *any = occurs + words;
+    int valid = rows < 1 || starts[0] >= 0;
+    if (!counts || !occurs) {
+        free(counts);
+        free(occurs);
         release(&held);
         return PyErr_NoMemory();
     }
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t r = 0; r < rows && sound; r++) {
-        sound = starts[r] <= starts[r + 1] && starts[r + 1] <= occurrences;
-        for (int64_t i = starts[r]; sound && i < starts[r + 1]; i++) {
+    for (Py_ssize_t r = 0; r < rows && valid; r++) {
+        valid = starts[r] <= starts[r + 1] && starts[r + 1] <= occurrences;
+        for (int64_t i = starts[r]; valid && i < starts[r + 1]; i++) {
             uint32_t column = (uint32_t)columns[i];
             if (column >= width) {
-                sound = 0;
+                valid = 0;
                 break;
             }
-            times[column]++;
-            seen[column >> 6] |= 1ull << (column & 63);
+            counts[column]++;
+            occurs[column >> 6] |= 1ull << (column & 63);
             any[column >> 12] |= 1ull << (column >> 6 & 63);
         }
-        for (size_t b = 0; sound && b < blocks; b++) {
+        for (size_t b = 0; valid && b < blocks; b++) {
             uint64_t filled = any[b];
             any[b] = 0;
             for (; filled; filled &= filled - 1) {
-                size_t w = b * 64 + (size_t)lowest(filled);
-                uint64_t left = seen[w];
-                seen[w] = 0;
+                size_t w = b * 64 + (size_t)lowest_bit(filled);
+                uint64_t left = occurs[w];
+                occurs[w] = 0;
                 for (; left; left &= left - 1) {
-                    int32_t column = (int32_t)(w * 64) + lowest(left);
+                    int32_t column = (int32_t)(w * 64) + lowest_bit(left);
                     indices[used] = column;
-                    data[used++] = times[column];
-                    times[column] = 0;
+                    data[used++] = counts[column];
+                    counts[column] = 0;
                 }
             }
         }
         ends[r] = used;
     }
     Py_END_ALLOW_THREADS
-    free(times);
-    free(seen);
+    free(counts);
+    free(occurs);
     release(&held);
-    return PyBool_FromLong(sound);
+    return PyBool_FromLong(valid);
 }
 
 static PyMethodDef methods[] = {

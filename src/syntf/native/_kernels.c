@@ -10,14 +10,14 @@
 #include <string.h>
 
 enum {
-    GRID = 65535,  /* arithmetic.GRID */
-    STRETCH = 256, /* columns looked at together */
-    BLOCK = 32,    /* and added up together */
+    GRID = 65535,  /* core/exact.py: GRID */
+    STRETCH = 256, /* columns examined together */
+    BLOCK = 32,    /* columns added up together */
 };
 
 static int wide = 0; /* whether the loops of _avx512.h are used */
 
-/* reference.rate: level of cosine minus spelling penalty, clipped at 0, for one input word */
+/* Compute reference.rate for one input word: cosine minus spelling penalty, clipped at 0. */
 FAST static void rate_row(const float *restrict dot, float scale_in, const float *restrict scale_out,
                           const uint8_t *restrict shared, const uint16_t *restrict penalty_of_shared,
                           const uint8_t *restrict count_out, Py_ssize_t width,
@@ -80,7 +80,7 @@ FAST static int64_t scale_plain(int64_t *restrict weights, Py_ssize_t width, dou
     return used;
 }
 
-/* reference.weigh for one row; returns the sum before scaling */
+/* Compute reference.weigh for one row and return the sum before scaling. */
 static int64_t weigh_row(const uint16_t *levels, const int64_t *table, int64_t total,
                          Py_ssize_t width, int64_t *weights)
 {
@@ -92,7 +92,7 @@ static int64_t weigh_row(const uint16_t *levels, const int64_t *table, int64_t t
     return sum;
 }
 
-/* whether a weight leaves [low, high]: a difference below zero has the sign bit */
+/* Tell whether a weight lies outside [low, high]: a negative difference has the sign bit set. */
 FAST static int outside(const int64_t *restrict weights, Py_ssize_t width,
                         const int64_t *restrict low, const int64_t *restrict high)
 {
@@ -102,7 +102,7 @@ FAST static int outside(const int64_t *restrict weights, Py_ssize_t width,
     return sign < 0;
 }
 
-/* Most rows widen few columns: stretches are read, and written only where they must be. */
+/* Extend low and high by one row. Most rows extend few columns, so most stretches are only read. */
 FAST static void widen_row(const int64_t *restrict weights, Py_ssize_t width,
                            int64_t *restrict low, int64_t *restrict high)
 {
@@ -120,9 +120,9 @@ FAST static void widen_row(const int64_t *restrict weights, Py_ssize_t width,
     }
 }
 
-/* upto[b]: the weight of the blocks up to b and with it; returns how many there are */
+/* Set block_sums[b] to the weight of blocks 0 … b, and return the number of blocks. */
 FAST static Py_ssize_t add_up(const int64_t *restrict weights, Py_ssize_t width,
-                              int64_t *restrict upto)
+                              int64_t *restrict block_sums)
 {
     Py_ssize_t blocks = 0;
     int64_t running = 0;
@@ -130,22 +130,22 @@ FAST static Py_ssize_t add_up(const int64_t *restrict weights, Py_ssize_t width,
         Py_ssize_t end = width - first < BLOCK ? width : first + BLOCK;
         for (Py_ssize_t w = first; w < end; w++)
             running += weights[w];
-        upto[blocks++] = running;
+        block_sums[blocks++] = running;
     }
     return blocks;
 }
 
-/* the first output whose cumulative weight exceeds the point: searchsorted, side="right" */
-static int32_t find(const int64_t *weights, const int64_t *upto, Py_ssize_t blocks, int64_t point)
+/* Return the first output whose cumulative weight exceeds the point: searchsorted, side="right". */
+static int32_t find(const int64_t *weights, const int64_t *block_sums, Py_ssize_t blocks, int64_t point)
 {
     Py_ssize_t first = 0;
     for (Py_ssize_t count = blocks; count > 1;) {
         Py_ssize_t half = count / 2;
-        first += upto[first + half - 1] <= point ? half : 0;
+        first += block_sums[first + half - 1] <= point ? half : 0;
         count -= half;
     }
     Py_ssize_t w = first * BLOCK;
-    point -= first ? upto[first - 1] : 0;
+    point -= first ? block_sums[first - 1] : 0;
     while (point >= weights[w])
         point -= weights[w++];
     return (int32_t)w;
@@ -153,7 +153,7 @@ static int32_t find(const int64_t *weights, const int64_t *upto, Py_ssize_t bloc
 
 /* --- the interface ------------------------------------------------------------------- */
 
-/* wide() -> are the loops of _avx512.h in use? wide(on) sets it, where they can be */
+/* wide() -> whether the loops of _avx512.h are used; wide(on) sets it if the processor allows */
 static PyObject *use_wide(PyObject *self, PyObject *args)
 {
     if (PyTuple_Size(args) > 0)
@@ -161,12 +161,12 @@ static PyObject *use_wide(PyObject *self, PyObject *args)
     return PyBool_FromLong(wide);
 }
 
-/* rate(dot, scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty, out) */
+/* rate(dot, scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty, out) */
 static PyObject *rate(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(float, dot, 0) READ(float, scale_in, 1) READ(float, scale_out, 2)
-    READ(int64_t, ptr, 3) READ(int64_t, ids, 4) READ(uint8_t, has_bigram, 5)
+    READ(int64_t, starts, 3) READ(int64_t, ids, 4) READ(uint8_t, incidence, 5)
     READ(uint8_t, count_in, 6) READ(uint8_t, count_out, 7)
     READ(uint16_t, penalty, 8) WRITE(uint16_t, out, 9)
     Py_ssize_t rows = LENGTH(1, float), width = LENGTH(2, float);
@@ -175,8 +175,8 @@ static PyObject *rate(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t r = 0; r < rows; r++) {
         memset(shared, 0, (size_t)width);
-        for (int64_t i = ptr[r]; i < ptr[r + 1]; i++)
-            add_row(shared, has_bigram + ids[i] * width, width);
+        for (int64_t i = starts[r]; i < starts[r + 1]; i++)
+            add_row(shared, incidence + ids[i] * width, width);
         rate_row(dot + r * width, scale_in[r], scale_out, shared, penalty + count_in[r], count_out,
                  width, out + r * width);
     }
@@ -195,12 +195,12 @@ static PyObject *rate_packed(PyObject *self, PyObject *args)
     }
     Buffers held = {.count = 0};
     READ(int8_t, vectors, 0) READ(uint8_t, packed, 1) READ(float, scale_in, 2)
-    READ(float, scale_out, 3) READ(int64_t, ptr, 4) READ(int64_t, ids, 5)
-    READ(uint64_t, has_bigram, 6) READ(uint8_t, count_in, 7) READ(uint8_t, count_out, 8)
+    READ(float, scale_out, 3) READ(int64_t, starts, 4) READ(int64_t, ids, 5)
+    READ(uint64_t, incidence, 6) READ(uint8_t, count_in, 7) READ(uint8_t, count_out, 8)
     READ(uint16_t, penalty, 9) WRITE(uint16_t, out, 10)
     Py_ssize_t width = LENGTH(3, float);
     Rating of = {LENGTH(2, float), width, LENGTH(6, uint64_t) / ((width + TILE - 1) / TILE),
-                 scale_in, scale_out, ptr, ids, has_bigram, count_in, count_out, penalty, out};
+                 scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty, out};
     Py_ssize_t dimensions = of.rows ? LENGTH(0, int8_t) / of.rows : 0;
     int32_t *in = calloc((size_t)((of.rows + GROUP) * (dimensions / 4 + 2)), sizeof *in);
     if (!in) { release(&held); return PyErr_NoMemory(); }
@@ -249,7 +249,7 @@ static PyObject *widen(PyObject *self, PyObject *args)
 }
 
 /* draw(levels, table, sums, low, high, starts, order, words, outputs, total, unused)
- * -> accounted for? Of the 64 bits of a word, all but the last `unused` are the point. */
+ * -> whether all rows are as measured. The top 64 - unused bits of a word are the point. */
 static PyObject *draw(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
@@ -259,32 +259,32 @@ static PyObject *draw(PyObject *self, PyObject *args)
     int64_t total = PyLong_AsLongLong(PyTuple_GetItem(args, 9));
     int unused = (int)PyLong_AsLong(PyTuple_GetItem(args, 10));
     Py_ssize_t rows = LENGTH(2, int64_t), width = LENGTH(3, int64_t);
-    int64_t *weights = malloc((size_t)(2 * width + 1) * sizeof *weights), *upto = weights + width;
+    int64_t *weights = malloc((size_t)(2 * width + 1) * sizeof *weights), *block_sums = weights + width;
     if (!weights) { release(&held); return PyErr_NoMemory(); }
-    int sound = 1;
+    int as_measured = 1;
     Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t r = 0; r < rows && sound; r++) {
+    for (Py_ssize_t r = 0; r < rows && as_measured; r++) {
         int64_t sum = weigh_row(levels + r * width, table, total, width, weights);
-        sound = sum == sums[r] && !outside(weights, width, low, high);
-        Py_ssize_t blocks = add_up(weights, width, upto);
-        sound = sound && upto[blocks - 1] == total;
-        for (int64_t i = starts[r]; sound && i < starts[r + 1]; i++)
-            outputs[order[i]] = find(weights, upto, blocks, (int64_t)(words[order[i]] >> unused));
+        as_measured = sum == sums[r] && !outside(weights, width, low, high);
+        Py_ssize_t blocks = add_up(weights, width, block_sums);
+        as_measured = as_measured && block_sums[blocks - 1] == total;
+        for (int64_t i = starts[r]; as_measured && i < starts[r + 1]; i++)
+            outputs[order[i]] = find(weights, block_sums, blocks, (int64_t)(words[order[i]] >> unused));
     }
     Py_END_ALLOW_THREADS
     free(weights);
     release(&held);
-    return PyBool_FromLong(sound);
+    return PyBool_FromLong(as_measured);
 }
 
-/* group(rows, starts, order): starts has one place more than there are inputs, zeros */
+/* group(rows, starts, order): starts has one element more than there are inputs, all zero */
 static PyObject *group(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(int32_t, rows, 0) WRITE(int64_t, starts, 1) WRITE(int32_t, order, 2)
     Py_ssize_t count = LENGTH(0, int32_t), inputs = LENGTH(1, int64_t) - 1;
     Py_BEGIN_ALLOW_THREADS
-    /* starts[v] moves from where v begins to where it ends, which is where v + 1 begins */
+    /* starts[v] moves from the start of v to its end, which is the start of v + 1 */
     for (Py_ssize_t i = 0; i < count; i++)
         starts[rows[i] + 1]++;
     for (Py_ssize_t v = 0; v < inputs; v++)

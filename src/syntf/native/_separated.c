@@ -13,7 +13,7 @@
 typedef struct {
     const char *at;
     Py_ssize_t size;
-    int doubled; /* whether it holds quotes, each written twice */
+    int doubled; /* whether it contains quotes, each written twice */
 } Field;
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
     Py_ssize_t count, room;
 } Row;
 
-enum { PLAIN, SHORT, ODD }; /* a row; none until more bytes are known; one for the csv module */
+enum { PLAIN, SHORT, ODD }; /* an ordinary row; an incomplete row; a row for the csv module */
 
 static int add(Row *row, const char *at, Py_ssize_t size, int doubled)
 {
@@ -37,7 +37,7 @@ static int add(Row *row, const char *at, Py_ssize_t size, int doubled)
     return 1;
 }
 
-/* One row from `from` on; `*next` is what follows it. A row of a blank line has no field. */
+/* Read one row from `from` on and set `*next` to its end. A blank line is a row without fields. */
 static int scan(const char *from, const char *end, int final, char delimiter, Row *row,
                 const char **next)
 {
@@ -63,7 +63,7 @@ static int scan(const char *from, const char *end, int final, char delimiter, Ro
         at += quoted;
         if (at == end && !final)
             return SHORT;
-        int blank = at == from; /* neither a field nor a delimiter before */
+        int blank = at == from; /* neither a field nor a delimiter before it */
         if (at == end) {
             *next = end;
         } else if (*at == '\n') {
@@ -132,7 +132,7 @@ static PyObject *lists(Py_ssize_t count)
     return made;
 }
 
-/* How many lines end in some rows. */
+/* Count the line ends in some rows. */
 static Py_ssize_t line_ends(const char *restrict at, Py_ssize_t size)
 {
     Py_ssize_t newlines = 0;
@@ -143,8 +143,9 @@ static Py_ssize_t line_ends(const char *restrict at, Py_ssize_t size)
 
 /* rows(block, start, final, delimiter, fields, most) -> (columns, end, lines, odd)
  *
- * At most `most` rows of `fields` fields each, from `start` to before `end`, which are so many
- * lines; of as many fields as the first row has if `fields` is 0. Blank lines are passed over.
+ * Read at most `most` rows of `fields` fields each from `start` on; if `fields` is 0, of as many
+ * fields as the first row has. Skip blank lines. Return the position and the number of lines at
+ * which reading stopped, and whether the next row needs the csv module.
  */
 static PyObject *rows(PyObject *self, PyObject *args)
 {

@@ -7,41 +7,41 @@
 #include "_buffers.h"
 #include <string.h>
 
-#define EACH(byte) ((uint64_t)(byte) * 0x0101010101010101u) /* eight bytes at once */
+#define EACH(byte) ((uint64_t)(byte) * 0x0101010101010101u) /* the byte eight times */
 #define HIGH EACH(0x80)
-static const uint64_t LOWER = EACH(0x20); /* set in all of [a-z0-9'], and all that [A-Z] lacks */
+static const uint64_t LOWER = EACH(0x20); /* the bit that all of [a-z0-9'] have and only [A-Z] lack */
 
 typedef struct {
     const uint64_t *slots; /* 0, or the upper half of a hash and 1 + the number of an entry */
-    const int32_t *entries; /* by threes: where a form begins, its size, the term it stands for */
+    const int32_t *entries; /* three for each form: where it begins, its size, its term */
     const uint8_t *forms, *end;
-    uint64_t mask; /* the number of slots, a power of two, less one */
+    uint64_t mask; /* the number of slots, a power of two, minus one */
     Py_ssize_t longest;
 } Table;
 
 typedef struct {
-    const uint8_t *letters; /* one bit a code point, set for letters and digits */
+    const uint8_t *letters; /* one bit for each code point, set for letters and digits */
     Py_ssize_t known_letters;
-    int exact; /* look a token up as written, and only then in lower case */
-    uint8_t *form; /* room for one */
+    int exact; /* look up a token as written first, then in lower case */
+    uint8_t *form; /* room for one form */
 } Rule;
 
 typedef struct {
     const uint8_t *start;
     Py_ssize_t size, place;
-} Strange;
+} OtherToken;
 
 typedef struct {
     int32_t *terms;
-    Strange *strange;
-    Py_ssize_t count, room, strangers, strange_room;
+    OtherToken *other;
+    Py_ssize_t count, room, other_count, other_room;
 } Found;
 
 typedef enum { DONE, MORE_LETTERS, NO_MEMORY } Outcome;
 
-/* --- eight bytes at once, the first the lowest ---------------------------------------- */
+/* --- eight bytes at a time, the first in the lowest bits ---------------------------------------- */
 
-/* the bytes from p on, 0 from `end` on */
+/* Load eight bytes from p on, with 0 from `end` on. */
 static inline uint64_t load(const uint8_t *p, const uint8_t *end)
 {
     uint64_t bytes = 0;
@@ -55,7 +55,7 @@ static inline uint64_t load(const uint8_t *p, const uint8_t *end)
     return bytes;
 }
 
-/* how many bytes come before the first whose highest bit is set; there must be one */
+/* Return how many bytes precede the first one whose highest bit is set; there must be one. */
 static inline int before(uint64_t set)
 {
 #ifdef __GNUC__
@@ -68,20 +68,20 @@ static inline int before(uint64_t set)
 #endif
 }
 
-/* the highest bit of each byte that lies in first … last, of bytes below 0x80 */
+/* Return the highest bit of each byte that lies in first … last; all bytes are below 0x80. */
 static inline uint64_t within(uint64_t bytes, uint8_t first, uint8_t last)
 {
     return (bytes + EACH(0x80 - first)) & ~(bytes + EACH(0x7f - last)) & HIGH;
 }
 
-/* the highest bit of each byte that is an ASCII letter or digit */
+/* Return the highest bit of each byte that is an ASCII letter or digit. */
 static inline uint64_t alphanumeric(uint64_t bytes)
 {
     uint64_t low = bytes & ~HIGH;
     return (within(low | LOWER, 'a', 'z') | within(low, '0', '9')) & ~bytes;
 }
 
-/* past the ASCII letters and digits from p on */
+/* Skip the ASCII letters and digits from p on. */
 static inline const uint8_t *past_word(const uint8_t *p, const uint8_t *end)
 {
     uint64_t other;
@@ -90,7 +90,7 @@ static inline const uint8_t *past_word(const uint8_t *p, const uint8_t *end)
     return p + before(other);
 }
 
-/* the first ASCII letter or digit from p on, or character beyond ASCII, or `end` */
+/* Find the first ASCII letter or digit, or character beyond ASCII, from p on, or `end`. */
 static inline const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
 {
     for (; p < end; p += 8) {
@@ -103,7 +103,7 @@ static inline const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
 
 /* --- the table ------------------------------------------------------------------------ */
 
-/* bytes of a form from p on, `left` of them or eight; `fold` is LOWER or 0 */
+/* Load up to eight bytes of a form from p on; `left` remain. `fold` is LOWER or 0. */
 static inline uint64_t part(const uint8_t *p, const uint8_t *end, Py_ssize_t left, uint64_t fold)
 {
     uint64_t bytes = load(p, end) | fold;
@@ -133,7 +133,7 @@ static inline int equal(const Table *table, const int32_t *entry, const uint8_t 
     return 1;
 }
 
-/* the term of a form, or -1; bytes up to `end` may be looked at */
+/* Return the term of a form, or -1. Bytes up to `end` may be read. */
 static inline int32_t look_up(const Table *table, const uint8_t *form, const uint8_t *end,
                               Py_ssize_t size, uint64_t fold)
 {
@@ -151,7 +151,7 @@ static inline int32_t look_up(const Table *table, const uint8_t *form, const uin
 
 /* --- characters beyond ASCII ---------------------------------------------------------- */
 
-/* the bytes of the character at p; `point` becomes its code point */
+/* Return the number of bytes of the character at p, and set `point` to its code point. */
 static int decode(const uint8_t *p, uint32_t *point)
 {
     if (*p < 0xe0) {
@@ -167,7 +167,7 @@ static int decode(const uint8_t *p, uint32_t *point)
     return 4;
 }
 
-/* 1 for a letter or digit at p, 0 for another character, -1 if `letters` ends before it */
+/* Return 1 for a letter or digit at p, 0 for another character, -1 if `letters` is too short. */
 static int is_letter(const Rule *rule, const uint8_t *p, int *size)
 {
     uint32_t point;
@@ -180,7 +180,7 @@ static int is_letter(const Rule *rule, const uint8_t *p, int *size)
     return rule->letters[point >> 3] >> (point & 7) & 1;
 }
 
-/* the bytes of the apostrophe at p, plain or typographic; 0 if there is none */
+/* Return the number of bytes of the apostrophe at p, plain or typographic, or 0. */
 static inline int apostrophe(const uint8_t *p, const uint8_t *end)
 {
     if (p < end && *p == '\'')
@@ -204,23 +204,23 @@ static int add(Found *found, int32_t term)
     return 1;
 }
 
-/* a token for Python to tell the term of; -1 stands in its place till then */
-static int add_strange(Found *found, const uint8_t *start, Py_ssize_t size)
+/* Add a token whose term Python will find; -1 stands in its place until then. */
+static int add_other(Found *found, const uint8_t *start, Py_ssize_t size)
 {
-    if (found->strangers == found->strange_room) {
-        Py_ssize_t room = 2 * found->strange_room + 64;
-        Strange *more = realloc(found->strange, (size_t)room * sizeof *more);
+    if (found->other_count == found->other_room) {
+        Py_ssize_t room = 2 * found->other_room + 64;
+        OtherToken *more = realloc(found->other, (size_t)room * sizeof *more);
         if (!more)
             return 0;
-        found->strange = more;
-        found->strange_room = room;
+        found->other = more;
+        found->other_room = room;
     }
-    found->strange[found->strangers++] = (Strange){start, size, found->count};
+    found->other[found->other_count++] = (OtherToken){start, size, found->count};
     return add(found, -1);
 }
 
-/* the term of an ASCII token from start to p, with an apostrophe of `wide` bytes at `mark`
-   or none: Analyzer.candidates, and the table's answer */
+/* Return the term of the ASCII token from start to p, which has an apostrophe of `wide` bytes at
+   `mark`, or none if `mark` is NULL. */
 static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_t *start,
                               const uint8_t *p, const uint8_t *end, const uint8_t *mark, int wide)
 {
@@ -242,20 +242,20 @@ static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_
     return term < 0 ? look_up(table, start, end, size, LOWER) : term;
 }
 
-/* the terms of one text: analysis.tokens, letters and digits with an apostrophe inside */
+/* Find the terms of one text, with the tokens of text/tokenizer.py: tokenize. */
 static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, const uint8_t *end,
                     Found *found)
 {
     while ((p = next_word(p, end)) < end) {
         const uint8_t *start = p, *mark = NULL;
-        int strange = 0, wide = 0, bytes = 0, letter;
+        int other = 0, wide = 0, bytes = 0, letter;
         for (;;) {
             p = past_word(p, end);
             if (p < end && *p >= 0x80) {
                 if ((letter = is_letter(rule, p, &bytes)) < 0)
                     return MORE_LETTERS;
                 if (letter) {
-                    strange = 1;
+                    other = 1;
                     p += bytes;
                     continue;
                 }
@@ -270,10 +270,10 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
             mark = p;
             p += wide;
         }
-        if (p == start) { /* a character beyond ASCII that is no letter */
+        if (p == start) { /* a character beyond ASCII that is not a letter */
             p += bytes;
-        } else if (strange) {
-            if (!add_strange(found, start, p - start))
+        } else if (other) {
+            if (!add_other(found, start, p - start))
                 return NO_MEMORY;
         } else {
             int32_t term = term_of(rule, table, start, p, end, mark, wide);
@@ -284,11 +284,11 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
     return DONE;
 }
 
-/* ask Python for the strange tokens: 0, or -1 with an exception */
-static int ask(Found *found, PyObject *terms)
+/* Ask Python for the terms of tokens beyond ASCII; return 0, or -1 with an exception. */
+static int ask_python(Found *found, PyObject *terms)
 {
-    for (Py_ssize_t i = 0; i < found->strangers; i++) {
-        const Strange *one = found->strange + i;
+    for (Py_ssize_t i = 0; i < found->other_count; i++) {
+        const OtherToken *one = found->other + i;
         PyObject *token = PyUnicode_DecodeUTF8((const char *)one->start, one->size, NULL);
         PyObject *term = token ? PyObject_GetItem(terms, token) : NULL;
         found->terms[one->place] = term ? (int32_t)PyLong_AsLong(term) : -1;
@@ -300,8 +300,8 @@ static int ask(Found *found, PyObject *terms)
     return 0;
 }
 
-/* take out what counts as nothing; a text of which nothing is left is one `empty` */
-static int settle(Found *found, int64_t *counts, Py_ssize_t texts, int32_t empty)
+/* Remove tokens without a term. A text without any term gets the single term `empty`. */
+static int remove_unknown(Found *found, int64_t *counts, Py_ssize_t texts, int32_t empty)
 {
     Py_ssize_t from = 0, to = 0, nothing = 0;
     for (Py_ssize_t t = 0; t < texts; t++) {
@@ -317,7 +317,7 @@ static int settle(Found *found, int64_t *counts, Py_ssize_t texts, int32_t empty
         if (!add(found, empty))
             return -1;
     to += nothing;
-    for (Py_ssize_t t = texts; nothing && t-- > 0;) { /* from the end, making room */
+    for (Py_ssize_t t = texts; nothing && t-- > 0;) { /* from the end, to make room */
         if (counts[t] == 0) {
             found->terms[--to] = empty;
             counts[t] = 1;
@@ -355,7 +355,7 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
         PyErr_NoMemory();
         goto end;
     }
-    for (Py_ssize_t t = 0; t < number; t++) { /* counts: of bytes here, of terms below */
+    for (Py_ssize_t t = 0; t < number; t++) { /* counts of bytes here, of terms below */
         PyObject *text = PyList_GetItem(texts, t);
         Py_ssize_t size;
         if (text && PyBytes_Check(text)) {
@@ -379,9 +379,9 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
         result = Py_NewRef(Py_None);
         goto end;
     }
-    if (outcome == DONE && ask(&found, terms) < 0)
+    if (outcome == DONE && ask_python(&found, terms) < 0)
         goto end;
-    if (outcome == NO_MEMORY || settle(&found, counts, number, empty) < 0)
+    if (outcome == NO_MEMORY || remove_unknown(&found, counts, number, empty) < 0)
         PyErr_NoMemory();
     else
         result = PyBytes_FromStringAndSize((const char *)found.terms,
@@ -390,12 +390,12 @@ end:
     free(starts);
     free(rule.form);
     free(found.terms);
-    free(found.strange);
+    free(found.other);
     release(&held);
     return result;
 }
 
-/* fill(slots, entries, forms): a slot for each form, all different; the slots come empty */
+/* fill(slots, entries, forms): put each form into a slot; forms differ, and slots are all 0 */
 static PyObject *fill(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
@@ -413,7 +413,7 @@ static PyObject *fill(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* term(slots, entries, forms, form, longest) -> the term of a form, or -1 */
+/* term(slots, entries, forms, form, longest) -> term of the form, or -1 */
 static PyObject *term(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
