@@ -107,21 +107,29 @@ def _other_rows(
     lines: Iterable[str], delimiter: str, name: str, most: int, broken: Broken, rest: _Rest
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows that the loop did not read, by the csv module."""
-    recorded = _RecordedLines(lines, rest.lines)
-    reader = csv.reader(recorded, delimiter=delimiter, strict=True)
+    own_lines: list[str] = []  # of the current row
+
+    def recorded() -> Iterator[str]:
+        for line in lines:
+            own_lines.append(line)
+            yield line
+
+    source = recorded()
+    reader = csv.reader(source, delimiter=delimiter, strict=True)
     header = rest.header
     rows: list[list[str]] = []
-    size = 0
+    skipped = size = 0
     while True:
-        start = recorded.number + 1
-        recorded.row.clear()
+        start = rest.lines + reader.line_num + skipped + 1
+        own_lines.clear()
         try:
             row = next(reader)
         except StopIteration:
             break
         except csv.Error as error:
             returns = "new-line character" in str(error)
-            if "end of data" in str(error) or not _skip_row(recorded, delimiter):
+            read = len(own_lines)
+            if "end of data" in str(error) or not _skip_row(own_lines, source, delimiter):
                 raise SyntfError(
                     f"cannot read {name}: the quote opened in line {start} is not closed"
                 ) from None
@@ -130,6 +138,7 @@ def _other_rows(
                     f"cannot read {name}: its lines end in carriage returns: end them in newlines"
                 ) from None
             wrong = "a carriage return outside quotes" if returns else "a quote in the wrong place"
+            skipped += len(own_lines) - read
             broken(start, f"has {wrong}")
             continue
         if not row:
@@ -150,32 +159,14 @@ def _other_rows(
     yield _frame(header, _columns(rows) if rows else [()] * len(header))
 
 
-class _RecordedLines:
-    """Lines of a file; `row` has those of the current row, `number` counts all of them."""
-
-    def __init__(self, lines: Iterable[str], number: int) -> None:
-        self._lines = iter(lines)
-        self.number = number
-        self.row: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self.number += 1
-        self.row.append(line)
-        return line
-
-
-def _skip_row(recorded: _RecordedLines, delimiter: str) -> bool:
+def _skip_row(own_lines: Sequence[str], source: Iterator[str], delimiter: str) -> bool:
     """Read a broken row to its end, so that its last lines are not taken for rows.
 
     A carriage return counts as a letter, and so does a quote in the wrong place. Returns whether
     the row ends before the end of the file.
     """
     end = "the end of the file"
-    lines = chain(list(recorded.row), recorded, [end])
+    lines = chain(list(own_lines), source, [end])
     letters = (_BARE_RETURN.sub(" ", line) for line in lines)
     row = next(csv.reader(letters, delimiter=delimiter, strict=False))
     return not row or not row[-1].endswith(end)
