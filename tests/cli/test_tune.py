@@ -10,7 +10,7 @@ import pytest
 
 from syntf.cli import app as cli
 from syntf.cli.commands import tune
-from syntf.evaluation.tuning import search, trials
+from syntf.evaluation.tuning import job, search, trials
 from syntf.evaluation.tuning.search import Candidate
 from syntf.pipeline.settings import Settings
 
@@ -175,7 +175,7 @@ def test_bad_input_gives_one_line_and_no_files(here, tmp_path, options, says):
 
 def test_example_corpus_has_its_own_columns(tmp_path):
     columns = {"text": "body", "label": None, "author": None, "split": None, "test_share": 0.4}
-    found = tune.read_corpus(tmp_path / "absent", "example", None, columns)
+    found = job.read_corpus(tmp_path / "absent", "example", None, columns)
     assert len(found) == 320
     assert len(set(found.labels.tolist())) == 5
     assert len(set(found.authors.tolist())) == 8

@@ -90,7 +90,7 @@ def comparison_table(results: Results, parameters: Parameters) -> Table:
         table.add_row(f"[bold]{scenario}[/]")
         for model in MODELS:
             gain = analyst_gain(results, parameters, scenario, model)
-            shown = "" if gain is None else f"{gain.gain:+.0%}".replace("-", "−")
+            shown = "" if gain is None else f"{gain:+.0%}".replace("-", "−")
             add(f"  writeprints {model}", attacks(model, scenario), shown)
         best = strongest_attack(results, parameters, scenario)
         if best and best.attacker != "writeprints":

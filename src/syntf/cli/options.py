@@ -184,6 +184,12 @@ corpus_options = combine(
 )
 """Columns of a file with texts, labels and authors, and which texts are for testing."""
 
+
+def corpus_columns(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options that describe a corpus from `options`, and return them."""
+    return {name: options.pop(name) for name in ("text", "label", "author", "split", "test_share")}
+
+
 evaluation_options = combine(
     option(
         "--runs",

@@ -13,6 +13,7 @@ from syntf.evaluation.attack.scenarios import AttackScenario
 from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.evaluation.experiment.names import display_name
 from syntf.evaluation.experiment.results import (
+    SCORES,
     Parameters,
     Result,
     Results,
@@ -24,7 +25,6 @@ from syntf.research import paper
 from syntf.research.markdown import MISSING, markdown_page, markdown_table
 from syntf.research.paper import OPTIMUM
 
-SCORES = ("f1", "precision", "recall")
 STAGES = ("original", "vectorised", "syntf")
 SYMBOLS = {
     "epsilon": "ε",
@@ -75,7 +75,7 @@ def smallest_gain(
         analyst_gain(results, parameters, scenario, model, attacker=attacker)
         for scenario in results.scenarios
     ]
-    return min((one.gain for one in gains if one), default=None) if all(gains) else None
+    return None if None in gains else min(gains, default=None)  # type: ignore[type-var]
 
 
 def best_parameters(
@@ -158,7 +158,7 @@ def gains_table(results: Results, model: str) -> str:
                 *map(_parameter, parameters),
                 _number(results.loss(parameters), 2),
                 _percent(utility),
-                *(_percent(one.gain if one else None) for one in gains),
+                *map(_percent, gains),
                 _percent(smallest),
                 ", ".join(notes),
             ]

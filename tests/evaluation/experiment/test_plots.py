@@ -252,7 +252,7 @@ def test_colour_of_a_gain_shows_who_is_better_off(results):
     seen = set()
     for (model, scenario), axes in panels(plots.spelling(results, OPTIMUM)).items():
         cells = [OPTIMUM._replace(spelling=s) for s in GRID["spelling"]]
-        gains = [analyst_gain(results, parameters, scenario, model).gain for parameters in cells]
+        gains = [analyst_gain(results, parameters, scenario, model) for parameters in cells]
         assert [bar[:2] for bar in bars(axes)] == list(enumerate(gains))
         for (_, height, colour, name), bar in zip(bars(axes), axes.patches, strict=True):
             assert colour == (GREEN if height >= 0 else RED)

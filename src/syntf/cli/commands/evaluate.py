@@ -8,6 +8,7 @@ import click
 from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
     FILE,
+    corpus_columns,
     corpus_options,
     evaluation_options,
     option,
@@ -15,9 +16,6 @@ from syntf.cli.options import (
     setting_options,
     settings_from,
 )
-
-CORPUS_OPTIONS = ("text", "label", "author", "split", "test_share")
-OWN_OPTIONS = ("min_test", "runs", "scrub", "tagger", "force", "as_json", "quiet")
 
 
 @click.command("evaluate", cls=ConfiguredCommand)
@@ -32,7 +30,18 @@ OWN_OPTIONS = ("min_test", "runs", "scrub", "tagger", "force", "as_json", "quiet
 @setting_options(
     "min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
-def command(input: Path, out: Path, **options: Any) -> None:
+def command(
+    input: Path,
+    out: Path,
+    min_test: int,
+    runs: int,
+    scrub: bool,
+    tagger: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
     """Measure what a release of the texts in FILE keeps: topics, authors, or both.
 
     An analyst learns labels and attackers learn authors from the training texts. Both are tested
@@ -44,32 +53,10 @@ def command(input: Path, out: Path, **options: Any) -> None:
     Example:
       syntf evaluate mails.csv --label topic --author sender --out proof
     """
-    own = {name: options.pop(name) for name in (*CORPUS_OPTIONS, *OWN_OPTIONS)}
-    columns = {name: own.pop(name) for name in CORPUS_OPTIONS}
-    run(input, out, columns, settings=settings_from(options), **own)
-
-
-def run(
-    input: Path,
-    out: Path,
-    columns: dict[str, Any],
-    *,
-    min_test: int,
-    runs: int,
-    scrub: bool,
-    tagger: str | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-    settings: Any,
-) -> None:
-    """Evaluate releases of a file; `columns` are the arguments of `corpus_from_table`."""
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import SyntfError
     from syntf.core.exact import shown
     from syntf.evaluation.attack.linkage import attack_release
-    from syntf.evaluation.attack.scenarios import find_scenarios
-    from syntf.evaluation.attack.tagging import choose_tagger
     from syntf.evaluation.experiment import folder
     from syntf.evaluation.experiment.corpus import corpus_from_table
     from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
@@ -81,21 +68,18 @@ def run(
     from syntf.report.page import REPORT_FILE, render_report
     from syntf.report.table_summary import summarize_table
 
+    columns = corpus_columns(options)
+    settings = settings_from(options)
     if columns["label"] is None and columns["author"] is None:
         raise SyntfError("nothing to predict: name a column with --label, --author or both")
     if scrub:
         scrubber_version()  # raises an error if scrubadub is not installed
     corpus = corpus_from_table(inputs.read(input), **columns)
-    scenarios, notices = find_scenarios(corpus, min_test=min_test)
-    if columns["author"] is None:
-        notices = []
-    evaluator = Evaluator.for_corpus(
-        corpus, scenarios, choose_tagger(tagger) if scenarios else None
-    )
-    notices = [*corpus.notices, *notices]
+    evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
+    notices = [*corpus.notices, *(missing if columns["author"] is not None else [])]
     if columns["label"] is not None and evaluator.why_no_labels:
         notices.append(evaluator.why_no_labels)
-    if evaluator.why_no_labels and not scenarios:
+    if evaluator.why_no_labels and not evaluator.scenarios:
         raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
     with output.progress(quiet) as stages:
         experiment = Experiment(corpus, evaluator, settings, runs, ALL_ATTACKERS, stages=stages)
@@ -115,7 +99,7 @@ def run(
                 "notices": notices,
                 **evaluation_tables.loss_record(results, parameters, settings),
                 "runs": runs,
-                "tagger": experiment.tagger_name if scenarios else None,
+                "tagger": experiment.tagger_name or None,
                 "results": evaluation_tables.result_records(results),
                 "linkage": [folder.linkage_row(attack) for attack in linkage],
                 "out": str(out),
@@ -129,7 +113,7 @@ def run(
             f"loss {shown(loss, 4)} per word, {shown(loss * settings.length, 2)} per document; "
             f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
         )
-        if scenarios:
+        if evaluator.scenarios:
             output.say(f"part-of-speech tags: {output.escape(experiment.tagger_name)}")
         if linkage:
             output.show(evaluation_tables.linkage_table(linkage))

@@ -14,8 +14,8 @@ from syntf.evaluation.analysts import ANALYSTS, Analyst, predict_all_labels, sco
 from syntf.evaluation.attack import attackers
 from syntf.evaluation.attack.attackers import STATIC, Attacker
 from syntf.evaluation.attack.reversal import ORDERS, Order, reverse
-from syntf.evaluation.attack.scenarios import AttackScenario
-from syntf.evaluation.attack.tagging import Tagger
+from syntf.evaluation.attack.scenarios import AttackScenario, find_scenarios
+from syntf.evaluation.attack.tagging import Tagger, choose_tagger
 from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.evaluation.experiment.names import FLOORS, MODELS, TOPIC_FLOOR
 from syntf.vectors.word_vectors import WordVectors
@@ -73,6 +73,18 @@ class Evaluator:
     ) -> "Evaluator":
         texts = [corpus.texts[i] for i in _attacked_documents(scenarios).tolist()]
         return cls(corpus.labels, corpus.train, corpus.authors, scenarios, texts, tagger)
+
+    @classmethod
+    def prepare(
+        cls, corpus: LabelledCorpus, tagger: str | None = None, *, min_test: int = 5
+    ) -> tuple["Evaluator", list[str]]:
+        """Find the scenarios of a corpus and choose a tagger by its name, if there are any.
+
+        Also returns notices about scenarios that have fewer authors or cannot be formed.
+        """
+        scenarios, notices = find_scenarios(corpus, min_test=min_test)
+        chosen = choose_tagger(tagger) if scenarios else None
+        return cls.for_corpus(corpus, scenarios, chosen), notices
 
     @cached_property
     def attacked(self) -> NDArray[np.intp]:

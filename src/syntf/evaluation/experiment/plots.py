@@ -111,8 +111,8 @@ def spelling(results: Results, parameters: Parameters) -> Figure:
         bars = []
         for place, one in enumerate(series):
             gain = analyst_gain(results, one, scenario, model)
-            task = "attack" if gain and gain.gain < 0 else "utility"
-            height = (gain.gain, nan) if gain else None
+            task = "attack" if (gain or 0) < 0 else "utility"
+            height = None if gain is None else (gain, nan)
             bars.append(Bar(place, height, task, f"{display_name(task)} is better off"))
         draw_bars(axes, bars, lambda gain: f"{100 * gain:+z.1f}".replace("-", "−"))
         axes.axhline(0, color=GREY, linewidth=0.8)

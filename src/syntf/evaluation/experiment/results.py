@@ -33,6 +33,7 @@ class Parameters(NamedTuple):
 
 
 NO_PARAMETERS = Parameters()
+SCORES = ("f1", "precision", "recall")
 
 
 class ResultKey(NamedTuple):
@@ -47,8 +48,12 @@ class ResultKey(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """What was measured: a method, its parameters, a task, and the model that does the task."""
+class Result:
+    """The mean of one or more runs: a row of ``results.csv``, whose columns are the fields.
+
+    F1, precision and recall are averages over the classes, weighted by their size. `f1_std` is the
+    sample standard deviation over the runs, None for a single run.
+    """
 
     method: str
     task: str
@@ -61,6 +66,11 @@ class Measurement:
     morphology: str = ""
     synsets: bool | None = None
     loss_per_word: float | None = None
+    runs: int
+    f1: float
+    f1_std: float | None = None
+    precision: float
+    recall: float
 
     @property
     def parameters(self) -> Parameters:
@@ -72,29 +82,12 @@ class Measurement:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunScore(Measurement):
-    """The score of a single run; `tagger` names the part-of-speech tagger, if one was used."""
+class RunScore(Result):
+    """The result of a single run; `tagger` names the part-of-speech tagger, if one was used."""
 
+    runs: int = 1
     run: int
     tagger: str = ""
-    f1: float
-    precision: float
-    recall: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Result(Measurement):
-    """The mean of one or more runs: a row of ``results.csv``, whose columns are the fields.
-
-    F1, precision and recall are averages over the classes, weighted by their size. `f1_std` is the
-    sample standard deviation over the runs, None for a single run.
-    """
-
-    runs: int
-    f1: float
-    f1_std: float | None = None
-    precision: float
-    recall: float
 
 
 def average_runs(scores: Iterable[RunScore]) -> list[Result]:
@@ -114,14 +107,10 @@ def _mean(runs: list[RunScore]) -> Result:
             f"runs with different taggers or losses cannot be averaged: {first.key}; "
             "choose another folder, or add --force to start again"
         )
-    return Result(
-        **{field.name: getattr(first, field.name) for field in fields(Measurement)},
-        runs=len(runs),
-        f1=fmean(score.f1 for score in runs),
-        f1_std=stdev(score.f1 for score in runs) if len(runs) > 1 else None,
-        precision=fmean(score.precision for score in runs),
-        recall=fmean(score.recall for score in runs),
-    )
+    means = {name: fmean(getattr(one, name) for one in runs) for name in SCORES}
+    deviation = stdev(score.f1 for score in runs) if len(runs) > 1 else None
+    same = {field.name: getattr(first, field.name) for field in fields(Result)}
+    return Result(**{**same, **means, "runs": len(runs), "f1_std": deviation})
 
 
 def write_results(path: Path, results: Iterable[Result]) -> None:
@@ -240,14 +229,6 @@ class Results:
         return next((result for result in found if result is not None), None)
 
 
-class Gain(NamedTuple):
-    """β_U, β_A and β_U − β_A, which is positive if the attacker lost more than the analyst."""
-
-    utility: float
-    attack: float
-    gain: float
-
-
 def relative_score(
     result: Result | None, original: Result | None, score: str = "f1"
 ) -> float | None:
@@ -265,8 +246,11 @@ def analyst_gain(
     *,
     method: str = "syntf",
     attacker: str = "writeprints",
-) -> Gain | None:
-    """Return what the analyst gains over the attacker in a scenario, if all results are there."""
+) -> float | None:
+    """Return β_U − β_A in a scenario; None if a result is missing.
+
+    It is positive if the attacker lost more than the analyst.
+    """
     utility = relative_score(
         results.utility(method, model, parameters), results.utility("original", model)
     )
@@ -274,7 +258,7 @@ def analyst_gain(
         results.attack(method, model, scenario, parameters, attacker=attacker),
         results.attack("original", model, scenario, attacker=attacker),
     )
-    return None if utility is None or attack is None else Gain(utility, attack, utility - attack)
+    return None if utility is None or attack is None else utility - attack
 
 
 def strongest_attack(

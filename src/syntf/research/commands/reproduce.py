@@ -26,7 +26,18 @@ QUICK_RUNS = 2
 )
 @option("--quick", is_flag=True, help="Fewer parameters, two runs each: minutes.")
 @setting_options("vectors")
-def command(out: Path, vectors: Any, **options: Any) -> None:
+def command(
+    out: Path,
+    vectors: Any,
+    data_home: Path | None,
+    runs: int,
+    grid: tuple[str, ...],
+    quick: bool,
+    tagger: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Repeat the paper's evaluation on 20 newsgroups and compare our numbers with the paper's.
 
     DIR gets results.csv, scenarios.csv, the paper's tables (tables.md) and figures (PNG and SVG).
@@ -37,23 +48,6 @@ def command(out: Path, vectors: Any, **options: Any) -> None:
     Example:
       syntf reproduce --out reproduction --quick
     """
-    run(out, Settings.from_preset("paper", vectors=vectors, fit_vocabulary=True), **options)
-
-
-def run(
-    out: Path,
-    settings: Settings,
-    *,
-    data_home: Path | None,
-    runs: int,
-    grid: tuple[str, ...],
-    quick: bool,
-    tagger: str | None,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Run the experiment on 20 newsgroups and write the paper's tables and figures."""
     from syntf.cli import evaluation_tables, output
     from syntf.evaluation import bound_figures
     from syntf.evaluation.attack.scenarios import find_scenarios
@@ -82,7 +76,7 @@ def run(
         experiment = Experiment(
             corpus,
             Evaluator.for_corpus(corpus, scenarios, part_of_speech),
-            settings,
+            Settings.from_preset("paper", vectors=vectors, fit_vocabulary=True),
             min(runs, QUICK_RUNS) if quick else runs,
             extra_attackers={OPTIMUM: WORD_ORDER_ATTACKERS},
             stages=stages,
