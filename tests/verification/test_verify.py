@@ -29,7 +29,7 @@ from syntf.releases.readme import render_readme
 from syntf.releases.writers import WRITERS
 from syntf.report.table_summary import summarize_table
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification import files, texts
+from syntf.verification import files, table, texts
 from syntf.verification.guarantee_file import read_guarantee, valid_fields
 from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
 from syntf.verification.verify import verify
@@ -309,6 +309,44 @@ def test_counts_of_another_length_are_found(make, check, format):
     assert failed(check(folder)) == ["counts"]
 
 
+def test_true_counts_passed_off_as_drawn_are_found(make, check):
+    """The table loses 0.01 per word, and the counts are those of the texts."""
+    folder = make(neighbours=1, loss=0.01)
+    assert check(folder).verified
+    counts = np.zeros((len(TEXTS), 40), dtype=np.int32)
+    counts[:, 3] = LENGTH
+    with (folder / "vectors.npz").open("wb") as file:
+        WRITERS["npz"][1](file, csr_matrix(counts), stated_terms(folder), 0)
+    forge(folder)
+    assert failed(check(folder)) == ["plausibility"]
+
+
+def test_hidden_contents_are_found(copy, check):
+    for name in ("vectors.npz", "documents.parquet"):
+        raw = (copy / name).read_bytes()
+        (copy / name).write_bytes(raw + b"secret" if name == "vectors.npz" else raw)
+        if name == "documents.parquet":
+            pl.read_parquet(raw).write_parquet(copy / name, metadata={"secret": "text"})
+        forge(copy)
+        assert failed(check(copy)) == ["counts" if name == "vectors.npz" else "documents"]
+        (copy / name).write_bytes(raw)
+
+
+def test_a_table_that_takes_long_is_only_derived_on_request(copy, toy_vectors, monkeypatch):
+    monkeypatch.setattr(table, "QUICK_WORK", 40 * 40 * 12 - 1)
+    result = verify(copy, vectors=lambda: toy_vectors)
+    assert (result.verified, result.verdict) == (False, "not checked")
+    assert "--slow" in next(check.detail for check in result.checks if check.name == "table")
+    assert verify(copy, vectors=lambda: toy_vectors, slow=True).verified
+
+
+def test_the_work_of_a_hostile_guarantee_is_bounded(make, copy, toy_vectors, monkeypatch):
+    """Every preset is derived unasked; 3,999 neighbours of 100,000 words are not."""
+    for neighbours, size in ((1, 4000), (1, 3500), (0, 10_000)):
+        assert 100_000 * size * (10 + neighbours) <= table.QUICK_WORK
+    assert table.QUICK_WORK < 100_000 * 4000 * (10 + 3999)
+
+
 def stated_terms(folder):
     return (folder / "vocabulary.txt").read_text().split()
 
@@ -384,19 +422,21 @@ def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
     folder = make("jsonl", neighbours=2, loss=4.0)
     guarantee, terms = stated(folder), stated_terms(folder)
     seen = summarize_table(*check(folder).table, length=LENGTH)
-    counts = csr_matrix((np.full(3, LENGTH), ([0, 1, 2], [4, 5, 6])), shape=(3, 40), dtype=np.int32)
+    mechanism, _ = check(folder).table
+    drawn = mechanism.sample(np.arange(9 * LENGTH).reshape(9, LENGTH) % 40)
+    counts = csr_matrix([np.bincount(row, minlength=40) for row in drawn], dtype=np.int32)
     documents = pl.DataFrame({"document": range(3), "topic": list("abc")})
     for format in sorted(WRITERS):
         with drafts.Draft(tmp_path / format) as draft:
             for shard in range(3):
                 numbers = release_folder.row_numbers(3 * shard, 3)
-                draft.add(counts, documents.with_columns(numbers))
+                draft.add(counts[3 * shard : 3 * shard + 3], documents.with_columns(numbers))
             draft.finish(terms, replace(guarantee, files={}), seen, format=format)
         result = check(tmp_path / format)
         assert result.verified
         assert result.documents == 9
     (tmp_path / "mtx" / "vectors-00001.mtx").write_bytes(
-        (tmp_path / "mtx" / "vectors-00001.mtx").read_bytes().replace(b"2 6 2.", b"2 6 3.")
+        (tmp_path / "mtx" / "vectors-00001.mtx").read_bytes().replace(b" 1.", b" 2.", 1)
     )
     forge(tmp_path / "mtx")
     assert failed(check(tmp_path / "mtx")) == ["counts"]
@@ -531,7 +571,7 @@ def test_verifying_opens_no_file_for_writing_no_socket_and_no_pickle(
 
 def run(folder, vectors, *, as_json=False):
     """Run the command; returns its exit code."""
-    return command.command.callback(folder, vectors, as_json, True)
+    return command.command.callback(folder, vectors, False, as_json, True)
 
 
 def vectors_file(toy_vectors, path):
@@ -558,7 +598,7 @@ def test_the_command_fails_without_the_vectors(original, capsys):
     assert run(original, None) == 1
     out = capsys.readouterr().out
     assert "FAILED" in out
-    assert out.splitlines()[-1].startswith("NOT VERIFIED: 1 of the checks failed, 5 were")
+    assert out.splitlines()[-1].startswith("NOT VERIFIED: 1 of the checks failed, 6 were")
 
 
 def test_the_command_as_json(original, toy_vectors, tmp_path, capsys):

@@ -106,7 +106,7 @@ class NeighbourhoodMechanism:
         self.background = _background(self.epsilon / 2, self.total, outputs, count)
         self._background_total = outputs * self.background
         self.shares = _split(self.total - self._background_total, count)
-        self.ratio = largest_ratio(*self._extremes())
+        self.ratio = largest_ratio(*self.column_extremes())
         self.loss = log_up(self.ratio)
 
     @property
@@ -184,7 +184,7 @@ class NeighbourhoodMechanism:
         outputs[empty] = _part_of(points[empty], self.total, self.shape[1])
         return outputs
 
-    def _extremes(self) -> tuple[Weights, Weights]:
+    def column_extremes(self) -> tuple[Weights, Weights]:
         """Return the least and the greatest weight of each output over all rows."""
         low = _split(self.total, self.shape[1])
         high = low.copy()

@@ -44,7 +44,7 @@ def write_arrays(
 
     def pack_one(block: slice) -> Member:
         name = names[block.start]
-        return packed(f"{name}.npy", _npy(arrays[name], types[name]))
+        return packed(f"{name}.npy", npy_pieces(arrays[name], types[name]))
 
     write(file, list(in_blocks(pack_one, len(names), 1)))
 
@@ -118,7 +118,7 @@ def write(file: IO[bytes], members: Sequence[Member]) -> None:
     file.writelines([*entries, end])
 
 
-def _npy(array: NDArray[Any], kind: np.dtype[Any]) -> Iterator[bytes | memoryview]:
+def npy_pieces(array: NDArray[Any], kind: np.dtype[Any]) -> Iterator[bytes | memoryview]:
     """Yield the pieces of a .npy file that holds an array, converted to `kind`."""
     header = io.BytesIO()
     about = {**np.lib.format.header_data_from_array_1_0(array), "descr": kind.str}

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.folder import ROW_NUMBER
-from syntf.releases.writers import WRITERS
+from syntf.releases.writers import WRITERS, write_documents
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
-from syntf.verification.count_readers import Expected, check, open_parquet
+from syntf.verification.counts_file import Expected, read_counts
+from syntf.verification.parquet_file import check_bytes, open_parquet
+from syntf.verification.plausibility import Plausibility
 from syntf.verification.result import Finding, one_line
 from syntf.vocabulary.vocabulary import as_lines, terms_digest
 
@@ -121,9 +124,18 @@ def check_vocabulary(folder: Path, guarantee: Guarantee) -> Finding:
     return Finding(f"{len(terms):,} terms, each once", terms)
 
 
+@dataclass(frozen=True)
+class Documents:
+    """The columns of the files of documents, the rows of each, and files not fully compared."""
+
+    columns: Sequence[str]
+    rows: Sequence[int]
+    uncompared: Sequence[str]
+
+
 def check_documents(folder: Path, guarantee: Guarantee, shards: Shards) -> Finding:
-    """Check the files of documents; the value is their columns, and the rows of each shard."""
-    kept, rows = list(guarantee.kept_columns), list[int]()
+    """Check the files of documents; the value of the finding is :class:`Documents`."""
+    kept, rows, uncompared = list(guarantee.kept_columns), list[int](), list[str]()
     columns = kept
     for _, name in shards:
         table = open_parquet(folder / name)
@@ -134,16 +146,36 @@ def check_documents(folder: Path, guarantee: Guarantee, shards: Shards) -> Findi
         if _by_spark(guarantee):
             if columns not in ([*kept, "counts"], [*kept, "terms", "counts"]):
                 raise SyntfError(f"{name} has columns other than kept_columns and counts")
-        elif columns not in (kept, [ROW_NUMBER, *kept]):
-            raise SyntfError(f"{name} has columns other than kept_columns")
-        elif columns != kept:
-            numbers = table.select(ROW_NUMBER).collect()[ROW_NUMBER]
-            expected = pl.Series(ROW_NUMBER, np.arange(count, dtype=np.int64) + sum(rows))
-            if not numbers.equals(expected, check_dtypes=True):
-                raise SyntfError(f"{name} does not number its documents in order")
+        else:
+            if columns not in (kept, [ROW_NUMBER, *kept]):
+                raise SyntfError(f"{name} has columns other than kept_columns")
+            if not _check_documents_file(folder / name, table.collect(), kept, sum(rows)):
+                uncompared.append(name)
         rows.append(count)
     kept_text = f"with the kept columns {one_line(', '.join(kept))}" if kept else "no kept column"
-    return Finding(f"{sum(rows):,} documents, {kept_text}", (columns, rows))
+    return Finding(f"{sum(rows):,} documents, {kept_text}", Documents(columns, rows, uncompared))
+
+
+def _check_documents_file(
+    path: Path, documents: pl.DataFrame, kept: Sequence[str], first: int
+) -> bool:
+    """Check the numbers of documents and all bytes; returns whether every byte was compared."""
+    if documents.columns != kept:
+        numbers = pl.Series(ROW_NUMBER, np.arange(documents.height, dtype=np.int64) + first)
+        if not documents[ROW_NUMBER].equals(numbers, check_dtypes=True):
+            raise SyntfError(f"{path.name} does not number its documents in order")
+    try:
+        return check_bytes(path, lambda file: write_documents(file, documents))
+    except SyntfError as error:
+        raise SyntfError(f"{path.name}: {error}") from None
+
+
+@dataclass(frozen=True)
+class CountsFound:
+    """The sparsity of all counts, and the files that were not fully compared."""
+
+    sparsity: Sparsity
+    uncompared: Sequence[str]
 
 
 def check_counts(
@@ -152,19 +184,25 @@ def check_counts(
     shards: Shards,
     terms: Sequence[str],
     rows: Sequence[int],
+    plausibility: Plausibility | None,
     stages: Stages,
 ) -> Finding:
-    """Check all counts; the value of the finding is their sparsity."""
-    first = 0
-    distinct = np.zeros(min(guarantee.length, len(terms)) + 1, dtype=np.int64)
+    """Check all counts, and show them to `plausibility`; the value is :class:`CountsFound`."""
+    first, uncompared = 0, list[str]()
+    sparsity = Sparsity.count(np.empty(0, dtype=np.int64), min(guarantee.length, len(terms)))
     with stages("checking counts", sum(rows)) as advance:
         for (name, _), count in zip(shards, rows, strict=True):
-            expected = Expected(terms, count, first, guarantee.length, not _by_spark(guarantee))
-            distinct += check(folder / name, expected, advance)
+            expected = Expected(terms, count, first, guarantee.length, _by_spark(guarantee))
+            checked = read_counts(folder / name, expected)
+            if not checked.compared:
+                uncompared.append(name)
+            sparsity += Sparsity.count(np.diff(checked.counts.indptr), expected.most_distinct)
+            if plausibility is not None:
+                plausibility.add(checked.counts, first)
             first += count
-    return Finding(
-        f"exactly {guarantee.length:,} words in each of {first:,} documents", Sparsity(distinct)
-    )
+            advance(count)
+    detail = f"exactly {guarantee.length:,} words in each of {first:,} documents"
+    return Finding(detail, CountsFound(sparsity, uncompared))
 
 
 def plain_bytes(path: Path, largest: int) -> bytes:

@@ -24,7 +24,7 @@ from syntf.privacy.guarantee import (
     is_digest,
     is_text,
 )
-from syntf.verification.result import UnknownVersionError, one_line
+from syntf.verification.result import NotCheckedError, one_line
 
 LARGEST = 1 << 26
 """Bytes of a record at most; one with a hundred thousand shards is far smaller."""
@@ -46,7 +46,7 @@ def read_guarantee(raw: bytes) -> GuaranteeFile:
 
     Raises
     ------
-    UnknownVersionError
+    NotCheckedError
         If the release is of a version that this program does not know.
     SyntfError
         If the file is not byte for byte what syntf writes.
@@ -94,7 +94,7 @@ def _known_format(record: dict[str, Any]) -> int:
     if not isinstance(version, str) or type(format) is not int:
         raise SyntfError("version or format is missing, or has a value that syntf never writes")
     if version not in FORMATS:
-        raise UnknownVersionError(
+        raise NotCheckedError(
             f"written by syntf {one_line(version)}, which syntf {__version__} does not know: "
             "install a version of syntf that does"
         )

@@ -9,7 +9,7 @@ from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
-from syntf.verification.count_readers import UNREADABLE
+from syntf.verification.counts_file import UNREADABLE
 from syntf.vocabulary.vocabulary import Vocabulary
 
 Status = Literal["ok", "FAILED", "not checked", "unverifiable"]
@@ -22,13 +22,13 @@ UNVERIFIABLE: Status = "unverifiable"
 CHECKS = (
     "guarantee.json", "files", "consistency", "vocabulary.txt", "documents", "counts",
     "README.txt", "vectors", "public words", "table", "loss per word", "loss per document",
-    REPORT_FILE,
+    "plausibility", REPORT_FILE,
 )  # fmt: skip
 """All checks, in the order of the output."""
 
 
-class UnknownVersionError(SyntfError):
-    """The release was written by a version that this program does not know."""
+class NotCheckedError(SyntfError):
+    """A check was not made: the version is unknown, or the check would take too long."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class VerificationResult:
     documents : the number of documents.
     table : the mechanism derived again, and the words of its rows.
     sparsity : of the released counts.
+    uncompared : files whose encoding this program cannot repeat.
     """
 
     checks: list[Check] = field(default_factory=list)
@@ -68,6 +69,7 @@ class VerificationResult:
     documents: int = 0
     table: tuple[Mechanism, Vocabulary] | None = None
     sparsity: Sparsity | None = None
+    uncompared: list[str] = field(default_factory=list)
 
     @property
     def verified(self) -> bool:
@@ -93,7 +95,7 @@ class VerificationResult:
         """
         try:
             finding = make_check(*arguments)
-        except UnknownVersionError as error:
+        except NotCheckedError as error:
             finding = Finding(str(error), None, NOT_CHECKED)
         except (SyntfError, TableError) as error:
             finding = Finding(str(error), None, FAILED)
@@ -105,7 +107,7 @@ class VerificationResult:
     def complete(self) -> None:
         """Record the checks that were not made, and put all checks in order."""
         made = {check.name for check in self.checks}
-        reason = "an earlier check failed" if self.with_status(FAILED) else "unknown version"
+        reason = "needs a check that failed or was not made"
         self.checks += [Check(name, NOT_CHECKED, reason) for name in CHECKS if name not in made]
         self.checks.sort(key=lambda check: CHECKS.index(check.name))
 

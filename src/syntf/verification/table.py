@@ -13,8 +13,14 @@ from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification.result import UNVERIFIABLE, Finding
+from syntf.verification.result import UNVERIFIABLE, Finding, NotCheckedError
 from syntf.vocabulary.vocabulary import Vocabulary
+
+QUICK_WORK = 10**11
+"""Work that is done unasked: passes over the table, of which finding similarities takes ten and
+each neighbour one, times its size. This is some 25 seconds on one processor."""
+
+WORK_PER_SECOND = 4 * 10**9
 
 
 def check_consistency(guarantee: Guarantee) -> Finding:
@@ -71,15 +77,28 @@ def check_words(guarantee: Guarantee, terms: Sequence[str], vectors: WordVectors
 
 
 def derive_table(
-    guarantee: Guarantee, vocabulary: Vocabulary, vectors: WordVectors, stages: Stages
+    guarantee: Guarantee,
+    vocabulary: Vocabulary,
+    vectors: WordVectors,
+    slow: bool,
+    stages: Stages,
 ) -> Finding:
-    """Derive the table without any cache; the value is the mechanism and the vocabulary."""
+    """Derive the table without any cache; the value is the mechanism and the vocabulary.
+
+    Raises NotCheckedError if this would take long, unless `slow`.
+    """
     if guarantee.inputs == "vectors":
         vocabulary = vocabulary.with_every_input(vectors)
     if guarantee.input_size != len(vocabulary.inputs):
         raise SyntfError(
             f"there are {len(vocabulary.inputs):,} input words, guarantee.json says "
             f"{guarantee.input_size:,}"
+        )
+    work = len(vocabulary.inputs) * len(vocabulary.outputs) * (10 + (guarantee.neighbours or 0))
+    if work > QUICK_WORK and not slow:
+        raise NotCheckedError(
+            f"deriving the table takes about {work / WORK_PER_SECOND:,.0f} s of processor time: "
+            "add --slow to do it"
         )
     rating = WordRating(
         vocabulary.inputs,

@@ -9,7 +9,7 @@ Nobody can prove that the counts were drawn from that table, once and with fresh
 the sender's data come from. Such statements are listed as unverifiable.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from syntf.core.progress import Stages, silent
@@ -17,25 +17,31 @@ from syntf.privacy.guarantee import Guarantee, declared_fields
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, guarantee_file, table, texts
+from syntf.verification.plausibility import Plausibility
 from syntf.verification.result import (
     FAILED,
     UNVERIFIABLE,
     Check,
     Finding,
-    UnknownVersionError,
+    NotCheckedError,
     VerificationResult,
     one_line,
 )
 
 
 def verify(
-    folder: Path, *, vectors: Callable[[], WordVectors] | None = None, stages: Stages = silent
+    folder: Path,
+    *,
+    vectors: Callable[[], WordVectors] | None = None,
+    slow: bool = False,
+    stages: Stages = silent,
 ) -> VerificationResult:
     """Verify the release in a folder.
 
     Cheap checks come first. If a file was changed, nothing is parsed or derived.
 
     vectors : reads the word vectors of the release, if they are not those embedded in syntf.
+    slow : derive the table even if that takes long. A hostile release can make it take hours.
     stages : is told about progress.
     """
     result = VerificationResult()
@@ -44,12 +50,10 @@ def verify(
         guarantee = result.guarantee = record.guarantee
         result.checksum = record.checksum
         if result.attempt("files", files.check_files, folder, guarantee, stages):
-            terms = _check_contents(result, folder, guarantee, stages)
-            _check_table(result, guarantee, terms, vectors, stages)
-            _check_report(result, folder, guarantee)
+            _check_contents(result, folder, guarantee, vectors, slow, stages)
     result.complete()
     if result.guarantee is not None:
-        result.checks += _unverifiable(result.guarantee)
+        result.checks += _unverifiable(result.guarantee, result.uncompared)
     return result
 
 
@@ -58,31 +62,60 @@ def _check_guarantee(folder: Path) -> Finding:
     record = guarantee_file.read_guarantee(raw)
     guarantee = record.guarantee
     if guarantee.unit == "document":
-        raise UnknownVersionError("releases of the document unit cannot be checked yet")
+        raise NotCheckedError("releases of the document unit cannot be checked yet")
     written = f"format {guarantee.format}, by syntf {guarantee.version}"
     return Finding(f"{written}; the checksum is right", record)
 
 
 def _check_contents(
-    result: VerificationResult, folder: Path, guarantee: Guarantee, stages: Stages
-) -> list[str] | None:
-    """Check the files against the guarantee; returns the terms."""
+    result: VerificationResult,
+    folder: Path,
+    guarantee: Guarantee,
+    read_vectors: Callable[[], WordVectors] | None,
+    slow: bool,
+    stages: Stages,
+) -> None:
+    """Check the contents of files that have the right digests."""
     shards = list(files.shard_names(guarantee))
-    terms: list[str] | None = result.attempt(
-        "vocabulary.txt", files.check_vocabulary, folder, guarantee
-    )
-    found = result.attempt("documents", files.check_documents, folder, guarantee, shards)
-    if found is not None:
-        columns, rows = found
-        result.documents = sum(rows)
+    terms = result.attempt("vocabulary.txt", files.check_vocabulary, folder, guarantee)
+    documents = result.attempt("documents", files.check_documents, folder, guarantee, shards)
+    if documents is not None:
+        result.documents = sum(documents.rows)
+        result.uncompared += documents.uncompared
         names = files.names_in_readme(guarantee, shards)
-        result.attempt(
-            "README.txt", texts.check_readme, folder, guarantee, names, columns, sum(rows)
+        arguments = (folder, guarantee, names, documents.columns, result.documents)
+        result.attempt("README.txt", texts.check_readme, *arguments)
+    _check_table(result, guarantee, terms, read_vectors, slow, stages)
+    if documents is not None and terms is not None:
+        plausibility = None
+        if result.table is not None:
+            plausibility = Plausibility(
+                result.table[0], guarantee.length, result.documents, guarantee.draws
+            )
+        _check_counts(
+            result, folder, guarantee, shards, terms, documents.rows, plausibility, stages
         )
-        if terms is not None:
-            arguments = (folder, guarantee, shards, terms, rows, stages)
-            result.sparsity = result.attempt("counts", files.check_counts, *arguments)
-    return terms
+    _check_report(result, folder, guarantee)
+
+
+def _check_counts(
+    result: VerificationResult,
+    folder: Path,
+    guarantee: Guarantee,
+    shards: files.Shards,
+    terms: list[str],
+    rows: Sequence[int],
+    plausibility: Plausibility | None,
+    stages: Stages,
+) -> None:
+    """Check the counts, and whether they can have been drawn from the table."""
+    arguments = (folder, guarantee, shards, terms, rows, plausibility, stages)
+    counts = result.attempt("counts", files.check_counts, *arguments)
+    if counts is not None:
+        result.sparsity = counts.sparsity
+        result.uncompared += counts.uncompared
+        if plausibility is not None:
+            result.attempt("plausibility", plausibility.check)
 
 
 def _check_table(
@@ -90,6 +123,7 @@ def _check_table(
     guarantee: Guarantee,
     terms: list[str] | None,
     read_vectors: Callable[[], WordVectors] | None,
+    slow: bool,
     stages: Stages,
 ) -> None:
     """Check the guarantee against the table that its fields give."""
@@ -101,7 +135,7 @@ def _check_table(
     if vocabulary is None:
         return
     result.table = result.attempt(
-        "table", table.derive_table, guarantee, vocabulary, vectors, stages
+        "table", table.derive_table, guarantee, vocabulary, vectors, slow, stages
     )
     if result.table is not None:
         mechanism, _ = result.table
@@ -116,7 +150,7 @@ def _check_report(result: VerificationResult, folder: Path, guarantee: Guarantee
         result.attempt(REPORT_FILE, texts.check_report, *arguments)
 
 
-def _unverifiable(guarantee: Guarantee) -> list[Check]:
+def _unverifiable(guarantee: Guarantee, uncompared: Sequence[str]) -> list[Check]:
     """Return what the sender states and nothing in the release confirms."""
     stated = {"draws of the counts": "from this table, once, and no others from these texts"}
     for declared in declared_fields(guarantee.format):
@@ -126,5 +160,9 @@ def _unverifiable(guarantee: Guarantee) -> list[Check]:
         stated["wording"] = (
             f"of README.txt and report.html by syntf {one_line(guarantee.version)}: read the "
             "figures here, not there"
+        )
+    if uncompared:
+        stated["encoding"] = (
+            f"nothing is hidden in how another program or version packed {len(uncompared):,} files"
         )
     return [Check(name, UNVERIFIABLE, detail) for name, detail in stated.items()]

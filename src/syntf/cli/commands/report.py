@@ -48,7 +48,7 @@ def command(
         )
     if out.exists() and not force:
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
-    result = run_verification(folder, vectors, quiet=quiet)
+    result = run_verification(folder, vectors, slow=True, quiet=quiet)
     guarantee, table, sparsity = result.guarantee, result.table, result.sparsity
     if not result.verified or guarantee is None or table is None or sparsity is None:
         first = [*result.with_status(FAILED), *result.with_status(NOT_CHECKED)][0]

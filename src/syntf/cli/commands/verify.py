@@ -29,9 +29,14 @@ vectors_option = option(
 @click.command("verify", cls=Command)
 @click.argument("folder", type=FILE, metavar="DIR")
 @vectors_option
+@option(
+    "--slow",
+    is_flag=True,
+    help="Derive the table even if this takes long. A hostile release could take hours.",
+)
 @as_json
 @no_progress
-def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> int:
+def command(folder: Path, vectors: Path | None, slow: bool, as_json: bool, quiet: bool) -> int:
     """Check a release that you received: its files, its table and its loss.
 
     Derives the table of probabilities again from public word vectors and the release itself,
@@ -43,7 +48,7 @@ def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> i
     Example:
       syntf verify release
     """
-    result = run_verification(folder, vectors, quiet=quiet)
+    result = run_verification(folder, vectors, slow=slow, quiet=quiet)
     if as_json:
         output.emit(summary(result))
     else:
@@ -51,7 +56,9 @@ def command(folder: Path, vectors: Path | None, as_json: bool, quiet: bool) -> i
     return 0 if result.verified else 1
 
 
-def run_verification(folder: Path, vectors: Path | None, *, quiet: bool) -> "VerificationResult":
+def run_verification(
+    folder: Path, vectors: Path | None, *, slow: bool, quiet: bool
+) -> "VerificationResult":
     """Verify a release; refuse missing files before the long work begins."""
     from syntf.verification.verify import verify
 
@@ -60,7 +67,8 @@ def run_verification(folder: Path, vectors: Path | None, *, quiet: bool) -> "Ver
     if vectors and not str(vectors).startswith(SPACY) and not vectors.is_file():
         raise SyntfError(f"there is no file of word vectors at {vectors}")
     with output.progress(quiet) as stages:
-        return verify(folder, vectors=vectors_reader(vectors, stages), stages=stages)
+        reader = vectors_reader(vectors, stages)
+        return verify(folder, vectors=reader, slow=slow, stages=stages)
 
 
 def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], WordVectors] | None":

@@ -1,0 +1,406 @@
+"""Read the counts of an untrusted release, and refuse any byte that syntf would not write.
+
+Nothing is unpickled. No size that a file states is believed before it is compared with what the
+documents and the length allow. The counts of a file are parsed, checked and written again; a file
+passes only if it has the same bytes. For npz, deflate can pack the same values in different ways,
+so the packed bytes are taken from the file and everything around them is compared.
+"""
+
+import io
+import json
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntf.core.counts import Rows, offsets
+from syntf.core.errors import SyntfError
+from syntf.releases import archive
+from syntf.releases.writers import WRITERS, write_documents
+from syntf.verification import parquet_file
+
+CHECKED_ROWS = 1 << 12
+"""Documents that are checked at once."""
+
+UNREADABLE = (
+    ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, OverflowError,
+    zipfile.BadZipFile, zlib.error, pl.exceptions.PolarsError,
+    pl.exceptions.PanicException,
+)  # fmt: skip
+"""What libraries raise on bytes that are not what they expect."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the rest of a release says about one file of counts.
+
+    first : the number of its first document.
+    by_spark : whether Spark wrote the file.
+    """
+
+    terms: Sequence[str]
+    rows: int
+    first: int
+    length: int
+    by_spark: bool = False
+
+    @property
+    def most_distinct(self) -> int:
+        """The largest number of distinct words that a row can have."""
+        return min(self.length, len(self.terms))
+
+
+@dataclass(frozen=True)
+class CheckedCounts:
+    """The counts of a file, and whether every byte of the file was compared."""
+
+    counts: Rows
+    compared: bool
+
+
+def read_counts(path: Path, expected: Expected) -> CheckedCounts:
+    """Return the counts of a file.
+
+    Raises SyntfError unless the file has the expected rows, each with exactly n words, and no byte
+    that syntf would not write.
+    """
+    try:
+        checked = READERS[path.suffix](path, expected)
+    except SyntfError as error:
+        raise SyntfError(f"{path.name}: {error}") from None
+    except UNREADABLE as error:
+        raise SyntfError(f"{path.name} cannot be read ({type(error).__name__})") from None
+    return checked
+
+
+def _check_rows(counts: Rows, expected: Expected) -> None:
+    """Refuse counts that no draw of n words gives."""
+    sizes = np.diff(counts.indptr)
+    if len(sizes) != expected.rows:
+        raise SyntfError(f"{len(sizes):,} rows for {expected.rows:,} documents")
+    if counts.indices.size != counts.data.size or counts.indptr[-1] != counts.data.size:
+        raise SyntfError("the numbers of terms and of counts differ")
+    if sizes.size and not (sizes.min() >= 1 and sizes.max() <= expected.most_distinct):
+        raise SyntfError("a row has no words or too many")
+    if counts.data.size and not (counts.data.min() >= 1 and counts.data.max() <= expected.length):
+        raise SyntfError(f"a count is not between 1 and {expected.length:,}")
+    if counts.data.size and not (
+        counts.indices.min() >= 0 and counts.indices.max() < len(expected.terms)
+    ):
+        raise SyntfError("a column is not in the vocabulary")
+    for start in range(0, len(sizes), CHECKED_ROWS):
+        stop = min(start + CHECKED_ROWS, len(sizes))
+        own = slice(int(counts.indptr[start]), int(counts.indptr[stop]))
+        row = np.repeat(np.arange(stop - start), sizes[start:stop])
+        place = row * len(expected.terms) + counts.indices[own].astype(np.int64)
+        if (np.diff(place) <= 0).any():
+            raise SyntfError("the columns of a row are repeated or not in order")
+        words = np.bincount(row, weights=counts.data[own], minlength=stop - start)  # exact
+        wrong = np.flatnonzero(words != expected.length)
+        if wrong.size:
+            raise SyntfError(
+                f"document {expected.first + start + int(wrong[0]):,} has "
+                f"{int(words[wrong[0]]):,} words, not {expected.length:,}"
+            )
+
+
+class _Compare(io.RawIOBase):
+    """A file to write to that compares what is written with what a file holds."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        data = memoryview(data).cast("B")
+        if self.file.read(len(data)) != data:
+            raise SyntfError("the bytes are not those that syntf writes for these counts")
+        return len(data)
+
+    def finish(self) -> None:
+        """Refuse bytes that follow."""
+        if self.file.read(1):
+            raise SyntfError("there are bytes after the counts")
+
+
+def _compare(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Refuse a file unless `write` writes the same bytes."""
+    with path.open("rb") as file:
+        target = _Compare(file)
+        write(target)  # type: ignore[arg-type]
+        target.finish()
+
+
+def _npz(path: Path, expected: Expected) -> CheckedCounts:
+    """Read the five arrays of a CSR matrix, each of the type and the size it must have."""
+    names = ("indices", "indptr", "format", "shape", "data")
+    with zipfile.ZipFile(path) as file:
+        found = {info.filename: info for info in file.infolist()}
+        if list(found) != [f"{name}.npy" for name in names]:
+            raise SyntfError("the file does not hold the arrays of one sparse matrix")
+        shape = _array(file, "shape", "<i8", (2,))
+        if _array(file, "format", "|S3", ()).item() != b"csr":
+            raise SyntfError("the file does not hold a CSR matrix")
+        if shape.tolist() != [expected.rows, len(expected.terms)]:
+            raise SyntfError(
+                f"the shape is {shape.tolist()}, for {expected.rows:,} documents and "
+                f"{len(expected.terms):,} terms"
+            )
+        kind = "<i4" if expected.rows * expected.most_distinct < 1 << 31 else "<i8"
+        ends = _array(file, "indptr", kind, (expected.rows + 1,))
+        entries = int(ends[-1])
+        if ends[0] != 0 or not 0 <= entries <= expected.rows * expected.most_distinct:
+            raise SyntfError("a row has no words or too many")
+        arrays = {
+            "indices": _array(file, "indices", "<i4", (entries,)),
+            "indptr": ends,
+            "format": np.array(b"csr"),
+            "shape": shape,
+            "data": _array(file, "data", "<i4", (entries,)),
+        }
+    counts = Rows(arrays["data"], arrays["indices"], ends, (expected.rows, len(expected.terms)))
+    _check_rows(counts, expected)
+    return CheckedCounts(counts, _check_archive(path, arrays, list(found.values())))
+
+
+def _array(archive: zipfile.ZipFile, name: str, kind: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of an archive, if its header states this type and shape."""
+    with archive.open(f"{name}.npy") as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise SyntfError(f"the array {name} has a header that syntf does not write")
+        stated, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.str != kind or stated != shape:
+        raise SyntfError(f"the array {name} is {dtype} of shape {stated}")
+    with archive.open(f"{name}.npy") as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    return array
+
+
+def _check_archive(
+    path: Path, arrays: dict[str, NDArray[Any]], infos: Sequence[zipfile.ZipInfo]
+) -> bool:
+    """Refuse an archive with any byte besides the arrays.
+
+    Returns whether this machine packs the arrays in the same way.
+    """
+    members, same, place = [], True, 0
+    with path.open("rb") as file:
+        for (name, array), info in zip(arrays.items(), infos, strict=True):
+            content = b"".join(archive.npy_pieces(array, array.dtype))
+            file.seek(place)
+            start = file.read(30)  # the lengths of name and extra field end a zip header
+            place += 30 + int.from_bytes(start[26:28], "little")
+            place += int.from_bytes(start[28:30], "little")
+            file.seek(place)
+            packed = file.read(info.compress_size)
+            place += info.compress_size
+            unpacking = zlib.decompressobj(-15)
+            found = unpacking.decompress(packed, len(content) + 1)
+            if found != content or not unpacking.eof or unpacking.unused_data:
+                raise SyntfError(f"the array {name} is not packed as syntf packs it")
+            again = archive.packed(f"{name}.npy", archive.npy_pieces(array, array.dtype))
+            same &= b"".join(again.packed) == packed
+            members.append(replace(again, packed=[packed]))
+    _compare(path, lambda file: archive.write(file, members))
+    return same
+
+
+def _parquet(path: Path, expected: Expected) -> CheckedCounts:
+    if expected.by_spark:
+        return _spark_parquet(path, expected)
+    table = parquet_file.open_parquet(path, expected.rows)
+    schema = {"document": pl.Int64(), "terms": pl.List(pl.String), "counts": pl.List(pl.Int32)}
+    if dict(table.collect_schema()) != schema:
+        raise SyntfError("the columns are not document, terms and counts")
+    frame = table.collect()
+    numbers = pl.Series("document", np.arange(expected.rows, dtype=np.int64) + expected.first)
+    if not frame["document"].equals(numbers):
+        raise SyntfError("the documents are not numbered in order")
+    counts = _from_lists(frame["terms"], frame["counts"], expected, by_name=True)
+    del frame  # before the table is built once more
+    return CheckedCounts(counts, parquet_file.check_bytes(path, _writer(path, counts, expected)))
+
+
+SPARK_VECTOR = pl.Struct(
+    [
+        pl.Field("type", pl.Int8),
+        pl.Field("size", pl.Int32),
+        pl.Field("indices", pl.List(pl.Int32)),
+        pl.Field("values", pl.List(pl.Float64)),
+    ]
+)
+"""A vector of Spark ML, in a Parquet file."""
+
+
+def _spark_parquet(path: Path, expected: Expected) -> CheckedCounts:
+    """Read lists of terms and counts, or vectors of Spark ML, beside kept columns."""
+    table = parquet_file.open_parquet(path, expected.rows)
+    schema = table.collect_schema()
+    found = schema.get("terms"), schema.get("counts")
+    frame = table.collect()
+    if found == (pl.List(pl.String), pl.List(pl.Int32)):
+        counts = _from_lists(frame["terms"], frame["counts"], expected, by_name=True)
+    elif found[1] == SPARK_VECTOR:
+        vectors = frame["counts"].struct.unnest()
+        kinds = set(zip(vectors["type"].to_list(), vectors["size"].to_list(), strict=True))
+        if kinds - {(0, len(expected.terms))}:
+            raise SyntfError("the vectors are of another kind or size")
+        if (vectors["values"].explode() % 1 != 0).any():
+            raise SyntfError("a count is not a whole number")
+        values = vectors["values"].cast(pl.List(pl.Int64))
+        counts = _from_lists(vectors["indices"], values, expected, by_name=False)
+    else:
+        raise SyntfError("the columns are not those of a release by Spark")
+    compared = parquet_file.check_bytes(path, lambda file: write_documents(file, frame))
+    return CheckedCounts(counts, compared)
+
+
+def _from_lists(terms: pl.Series, counts: pl.Series, expected: Expected, *, by_name: bool) -> Rows:
+    """Return checked counts from lists of terms, or of columns, and lists of their counts."""
+    sizes = terms.list.len().to_numpy()
+    if sizes.size and not (sizes.min() >= 1 and sizes.max() <= expected.most_distinct):
+        raise SyntfError("a row has no words or too many")  # for a missing list, sizes are NaN
+    if not np.array_equal(sizes, counts.list.len().to_numpy()):
+        raise SyntfError("the numbers of terms and of counts differ")
+    columns, numbers = terms.explode(), counts.explode()
+    if columns.null_count() or numbers.null_count():
+        raise SyntfError("a count is missing")
+    if by_name:
+        known = pl.Series(expected.terms, dtype=pl.String)
+        place = pl.int_range(len(known), dtype=pl.Int32, eager=True)
+        columns = columns.replace_strict(known, place, default=-1, return_dtype=pl.Int32)
+    return _rows(sizes, columns.to_numpy(), numbers.to_numpy(), expected)
+
+
+def _rows(
+    sizes: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any], expected: Expected
+) -> Rows:
+    """Return checked counts from the numbers of entries of each row and all entries."""
+    starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    shape = len(starts) - 1, len(expected.terms)
+    rows = Rows(np.asarray(counts), np.asarray(columns), offsets(starts), shape)
+    _check_rows(rows, expected)
+    data, indices = rows.data.astype(np.int32), rows.indices.astype(np.int32)
+    return Rows(data, indices, rows.indptr, shape)
+
+
+Entries = tuple[list[int], list[int]]
+"""The columns of a document and their counts."""
+
+
+def _mtx(path: Path, expected: Expected) -> CheckedCounts:
+    """Read one line per entry: row, column, count."""
+
+    def entries(lines: Iterator[bytes]) -> Iterator[Entries]:
+        next(lines), next(lines)
+        stated = [int(number) for number in next(lines).split()]
+        if stated[:2] != [expected.rows, len(expected.terms)]:
+            raise SyntfError(f"the numbers of rows, columns and entries are {stated}")
+        row, columns, counts = 1, list[int](), list[int]()
+        for line in lines:
+            number, column, count = line.split()
+            if int(number) != row:
+                yield columns, counts
+                row, columns, counts = row + 1, [], []
+            columns.append(int(column) - 1)
+            counts.append(int(float(count)))
+            if len(columns) > expected.most_distinct:
+                raise SyntfError("a row has too many words")
+        if columns:
+            yield columns, counts
+
+    return _from_lines(path, 80, entries, expected)
+
+
+def _svmlight(path: Path, expected: Expected) -> CheckedCounts:
+    def entries(lines: Iterator[bytes]) -> Iterator[Entries]:
+        for line in lines:
+            pairs = [pair.split(b":") for pair in line.split(b" ")[1:]]
+            yield [int(column) - 1 for column, _ in pairs], [int(count) for _, count in pairs]
+
+    return _from_lines(path, 2 + 24 * expected.most_distinct, entries, expected)
+
+
+def _jsonl(path: Path, expected: Expected) -> CheckedCounts:
+    number = {term: column for column, term in enumerate(expected.terms)}
+
+    def entries(lines: Iterator[bytes]) -> Iterator[Entries]:
+        for line in lines:
+            counts = json.loads(line)["counts"]
+            yield [number.get(term, -1) for term in counts], list(counts.values())
+
+    longest = 64 + expected.most_distinct * (24 + 6 * _longest_term(expected))
+    return _from_lines(path, longest, entries, expected)
+
+
+def _text(path: Path, expected: Expected) -> CheckedCounts:
+    number = {term.encode(): column for column, term in enumerate(expected.terms)}
+    if any(b" " in term for term in number):
+        raise SyntfError("terms of the vocabulary have spaces, so words cannot be told apart")
+
+    def entries(lines: Iterator[bytes]) -> Iterator[Entries]:
+        for line in lines:
+            words = Counter(line.split(b" "))
+            found = sorted((number.get(word, -1), count) for word, count in words.items())
+            yield [column for column, _ in found], [count for _, count in found]
+
+    return _from_lines(path, expected.length * (1 + _longest_term(expected)), entries, expected)
+
+
+def _from_lines(
+    path: Path,
+    longest: int,
+    parse: Callable[[Iterator[bytes]], Iterator[Entries]],
+    expected: Expected,
+) -> CheckedCounts:
+    """Read a text file, whose lines have at most `longest` bytes, and compare it."""
+    parts: list[tuple[NDArray[Any], ...]] = [(np.empty(0, dtype=np.int32),) * 3]
+    with path.open("rb") as file:
+        found = parse(_lines(file, longest))
+        while some := list(islice(found, CHECKED_ROWS)):
+            sizes = np.array([len(own) for own, _ in some])
+            columns = np.array([at for own, _ in some for at in own], dtype=np.int32)
+            counts = np.array([count for _, own in some for count in own], dtype=np.int32)
+            parts.append((sizes, columns, counts))
+    sizes, columns, counts = map(np.concatenate, zip(*parts, strict=True))
+    rows = _rows(sizes, columns, counts, expected)
+    _compare(path, _writer(path, rows, expected))
+    return CheckedCounts(rows, compared=True)
+
+
+def _writer(path: Path, counts: Rows, expected: Expected) -> Callable[[IO[bytes]], None]:
+    """Return a function that writes these counts in the format of a file."""
+    write = next(write for suffix, write in WRITERS.values() if suffix == path.suffix)
+    return lambda file: write(file, counts, expected.terms, expected.first)
+
+
+def _lines(file: IO[bytes], longest: int) -> Iterator[bytes]:
+    while line := file.readline(longest + 1):
+        if not line.endswith(b"\n"):
+            raise SyntfError("a line is too long or not complete")
+        yield line[:-1]
+
+
+def _longest_term(expected: Expected) -> int:
+    return max(len(term.encode()) for term in expected.terms)
+
+
+READERS: dict[str, Callable[[Path, Expected], CheckedCounts]] = {
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".mtx": _mtx,
+    ".svmlight": _svmlight,
+    ".jsonl": _jsonl,
+    ".txt": _text,
+}
+"""The reader for each suffix of :data:`syntf.releases.writers.WRITERS`."""

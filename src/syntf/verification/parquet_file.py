@@ -1,0 +1,178 @@
+"""Check that a Parquet file holds nothing but its table.
+
+polars writes the same bytes for the same table, so a file is written again and compared. Another
+version of polars, or Spark, writes other bytes. Then the structure is checked: the column chunks
+and indexes must cover the file without gaps, and the footer must have no other metadata than these
+programs write. Such a file can still hide something in how its values are encoded.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError
+
+MAGIC = b"PAR1"
+LARGEST_FOOTER = 1 << 26
+SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
+ALLOWED_METADATA = {"ARROW:schema", "org.apache.spark.version", SPARK_SCHEMA}
+SPARE_SCHEMA_BYTES = 64
+"""Bytes per column by which two versions of polars may differ in their description of a schema."""
+
+
+def open_parquet(path: Path, rows: int | None = None) -> pl.LazyFrame:
+    """Return a lazy table of exactly this file; refuse it if it has another number of rows."""
+    table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    found = table.select(pl.len()).collect().item()
+    if rows is not None and found != rows:
+        raise SyntfError(f"{found:,} rows for {rows:,} documents")
+    return table
+
+
+def check_bytes(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
+    """Refuse a file with hidden contents; `write` writes what it should hold.
+
+    Returns whether every byte was compared; if not, another program or version wrote the file.
+    """
+    buffer = BytesIO()
+    write(buffer)
+    raw, again = path.read_bytes(), buffer.getvalue()
+    if raw == again:
+        return True
+    footer, own = _footer(raw), _footer(again)
+    if footer.get(6) == own.get(6):  # created_by
+        raise SyntfError("the bytes are not those that polars writes for this table")
+    _check_structure(raw, footer, len(own[2]))
+    return False
+
+
+def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
+    covered = [(0, len(MAGIC)), (len(raw) - 8 - _footer_size(raw), _footer_size(raw) + 8)]
+    by_polars = footer.get(6, b"").startswith(b"Polars")
+    for group in footer.get(4, []):
+        for chunk in group[1]:
+            about = chunk[3]
+            if 8 in about or 1 in chunk:
+                raise SyntfError("a column has metadata of its own")
+            start = min(about[9], about.get(11) or about[9])  # a dictionary page comes first
+            covered.append((start, about[7]))
+            if by_polars:  # it repeats the metadata of a column behind the column
+                end = start + about[7]
+                copy = _Thrift(raw, end)
+                if copy.struct() != about:
+                    raise SyntfError("a column has metadata of its own")
+                covered.append((end, copy.place - end))
+            covered += [(chunk[at], chunk[at + 1]) for at in (4, 6) if at in chunk]  # indexes
+            covered += [(about[14], about[15])] if 14 in about else []  # a Bloom filter
+    end = 0
+    for start, size in sorted(covered):
+        if start != end:
+            raise SyntfError("the columns do not fill the file")
+        end = start + size
+    for entry in footer.get(5, []):
+        name, value = entry[1].decode(), entry.get(2, b"").decode()
+        if name not in ALLOWED_METADATA:
+            raise SyntfError("the footer holds other metadata than polars or Spark writes")
+        if name == "org.apache.spark.version" and not re.fullmatch(r"[0-9.]{1,20}", value):
+            raise SyntfError("the version of Spark is not one")
+        if name == SPARK_SCHEMA:
+            _check_spark_schema(json.loads(value))
+        if name == "ARROW:schema" and len(value) > columns * (256 + SPARE_SCHEMA_BYTES) + 256:
+            raise SyntfError("the description of the columns is too long")
+    if not re.fullmatch(rb"(Polars|parquet-mr)[ -~]{0,120}", footer.get(6, b"")):
+        raise SyntfError("neither polars nor Spark wrote this file")
+
+
+def _check_spark_schema(schema: Any) -> None:
+    """Refuse metadata of columns, wherever it stands in the schema that Spark writes."""
+    if isinstance(schema, dict):
+        if schema.get("metadata"):
+            raise SyntfError("a column has metadata of its own")
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            _check_spark_schema(part)
+
+
+def _footer_size(raw: bytes) -> int:
+    return int.from_bytes(raw[-8:-4], "little")
+
+
+def _footer(raw: bytes) -> dict[int, Any]:
+    """Return the footer: the fields of its Thrift structures by their numbers."""
+    size = _footer_size(raw)
+    if raw[:4] != MAGIC or raw[-4:] != MAGIC or size > min(LARGEST_FOOTER, len(raw) - 12):
+        raise SyntfError("this is not a Parquet file")
+    reader = _Thrift(raw, len(raw) - 8 - size)
+    fields: dict[int, Any] = reader.struct()
+    if reader.place != len(raw) - 8:
+        raise SyntfError("there are bytes after the footer")
+    return fields
+
+
+class _Thrift:
+    """Read structures of Thrift's compact protocol."""
+
+    def __init__(self, raw: bytes, place: int) -> None:
+        self.raw, self.place = raw, place
+
+    def byte(self) -> int:
+        self.place += 1
+        return self.raw[self.place - 1]
+
+    def varint(self) -> int:
+        value, shift = 0, 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+            if shift > 63:
+                raise SyntfError("a number is too long")
+
+    def zigzag(self) -> int:
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def binary(self) -> bytes:
+        size = self.varint()
+        self.place += size
+        if self.place > len(self.raw):
+            raise EOFError
+        return self.raw[self.place - size : self.place]
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        fields: dict[int, Any] = {}
+        number = 0
+        while kind := self.byte():
+            step, kind = kind >> 4, kind & 15
+            number = number + step if step else self.zigzag()
+            fields[number] = kind == 1 if kind in (1, 2) else self.value(kind, depth)
+        return fields
+
+    def value(self, kind: int, depth: int) -> Any:
+        if depth > 20:
+            raise SyntfError("structures are nested too deeply")
+        match kind:
+            case 1 | 2 | 3:
+                return self.byte()
+            case 4 | 5 | 6:
+                return self.zigzag()
+            case 7:
+                self.place += 8
+                return None
+            case 8:
+                return self.binary()
+            case 9 | 10:
+                head = self.byte()
+                count = self.varint() if head >> 4 == 15 else head >> 4
+                return [self.value(head & 15, depth + 1) for _ in range(count)]
+            case 12:
+                return self.struct(depth + 1)
+        raise SyntfError("an unknown kind of value")

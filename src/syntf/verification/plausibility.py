@@ -1,0 +1,205 @@
+"""Look for counts that cannot have been drawn from the table that a release states.
+
+Nobody can prove that counts were drawn from a table, but some counts could not have been. Let P(w)
+be the largest probability of the output word w in any row of the table. Whatever a document was,
+and however its n words were chosen, the probability of a row of counts c is at most
+
+    B(c) = n! / ∏ c(w)! · ∏ P(w)^c(w).
+
+**Likelihood.** Let A be any distribution over rows that was fixed beforehand. If a row is drawn
+from the table, the expected value of A(c)/B(c) is at most ΣA(c) = 1, so by Markov's inequality it
+exceeds 10⁹ with a chance of at most 10⁻⁹. Here A is an urn (Dirichlet-multinomial), which gives
+rows with repeated words more probability than a nearly uniform table does. Several urns are
+averaged. Over all rows, both the mean and the product of the ratios have an expected value of at
+most 1, because documents are drawn independently. The test rejects true counts that are passed off
+as drawn with a small loss. At a large loss nearly every row is possible, and the test says little.
+
+**Repeated rows.** A second document has the row c with a probability of at most B(c); also of at
+most the n-th power of the largest probability that a row of the table gives to the distinct words
+of c, since all n words must be among them; and, for independent draws, of at most the multinomial
+probability with c/n. If the chance that any two documents share
+such a row is below 10⁻⁹, the row was copied.
+"""
+
+from math import lgamma, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from syntf.core.counts import Rows
+from syntf.core.errors import SyntfError
+from syntf.mechanism.base import Mechanism
+from syntf.mechanism.exponential import ExponentialMechanism
+from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.verification.result import Finding
+
+CERTAINTY = log(1e9)
+"""How unlikely an event must be to count as impossible: one in 10⁹, as a logarithm."""
+
+URNS = (0.125, 0.5, 2.0, 8.0)
+"""Sizes of the urns before the first draw, as multiples of n. A smaller urn repeats more words."""
+
+NEGLIGIBLE = -40.0
+"""Ratios below e to this power change no mean that could be rejected."""
+
+CHECKED_ROWS = 1 << 12
+
+
+class Plausibility:
+    """Collects evidence over the shards of a release."""
+
+    def __init__(self, mechanism: Mechanism, length: int, documents: int, draws: str) -> None:
+        self.length, self.documents, self.independent = length, documents, draws == "independent"
+        self._log_largest = np.log(_largest_weights(mechanism)) - log(mechanism.total)
+        outputs = mechanism.shape[1]
+        counts = range(length + 1)
+        self._log_factorial = np.array([lgamma(count + 1) for count in counts])
+        # Under an urn of size s, the probability of a row without its multinomial coefficient is
+        # constant + Σ gain[c]; the coefficient cancels in A/B.
+        sizes = [length * multiple for multiple in URNS]
+        self._constant = [lgamma(size) - lgamma(size + length) for size in sizes]
+        self._gain = np.array(
+            [[lgamma(c + size / outputs) - lgamma(size / outputs) for c in counts]
+             for size in sizes]
+        )  # fmt: skip
+        self._shares = self._largest_shares(mechanism)
+        self._best = self._best_ratios()
+        self._mean = np.full(len(URNS), -np.inf)
+        self._product: NDArray[np.float64] | None = np.zeros(len(URNS))
+        self._keys: list[list[NDArray[np.uint64]]] = []
+        mixed = _mixed(np.arange(1, 2 * outputs + 1, dtype=np.uint64))
+        self._multipliers = mixed[:outputs], mixed[outputs:]
+        self.least_likely = 0
+        """The document with the largest ratio."""
+        self._largest = -np.inf
+        self._copied: int | None = None
+
+    def add(self, counts: Rows, first: int) -> None:
+        """Look at one more shard, whose first document has the number `first`."""
+        sizes = np.diff(counts.indptr)
+        self._check_repeated(counts, sizes, first)
+        for start in range(0, len(sizes), CHECKED_ROWS):
+            self._add_ratios(counts, sizes, start, min(start + CHECKED_ROWS, len(sizes)), first)
+
+    def check(self) -> Finding:
+        """Return a finding, or raise SyntfError if the rows cannot come from the table."""
+        if self._copied is not None:
+            raise SyntfError(
+                f"document {self._copied:,} has the same counts as an earlier document; the chance "
+                "that any two documents do is below one in 10^9"
+            )
+        found = [value - log(max(1, self.documents)) for value in self._mean]
+        if self._product is not None:
+            found += list(self._product)
+        if max(found) - log(2 * len(URNS)) > CERTAINTY:
+            raise SyntfError(
+                "these counts cannot have been drawn from this table: the chance is below one in "
+                f"10^9 (the least likely row is document {self.least_likely:,})"
+            )
+        return Finding("no row is too unlikely for this table, none is copied")
+
+    def _best_ratios(self) -> NDArray[np.float64]:
+        """Return the largest logarithm of A/B for each number of distinct words.
+
+        `gain` is convex, so it is largest if all but one of the words occur once.
+        """
+        distinct = np.arange(1, self.length + 1)
+        rest = self._gain[:, self.length - distinct + 1] + (distinct - 1) * self._gain[:, 1:2]
+        bound = np.array(self._constant)[:, None] + rest - self.length * self._log_largest.min()
+        return np.concatenate([[np.inf], bound.max(axis=0)])
+
+    def _add_ratios(
+        self, counts: Rows, sizes: NDArray[np.integer], start: int, stop: int, first: int
+    ) -> None:
+        wanted = np.flatnonzero(self._best[sizes[start:stop]] > NEGLIGIBLE) + start
+        if len(wanted) < stop - start:
+            self._product = None  # its other factors are negligible
+        if not len(wanted):
+            return
+        entries, row_starts = _entries(counts, sizes, wanted)
+        number, column = counts.data[entries], counts.indices[entries]
+        likelihood = np.add.reduceat(number * self._log_largest[column], row_starts)
+        for urn, (constant, gain) in enumerate(zip(self._constant, self._gain, strict=True)):
+            ratios = constant + np.add.reduceat(gain[number], row_starts) - likelihood
+            self._mean[urn] = np.logaddexp(self._mean[urn], np.logaddexp.reduce(ratios))
+            if self._product is not None:
+                self._product[urn] += ratios.sum()
+            if ratios.max() > self._largest:
+                self._largest = ratios.max()
+                self.least_likely = first + int(wanted[ratios.argmax()])
+
+    def _check_repeated(self, counts: Rows, sizes: NDArray[np.integer], first: int) -> None:
+        """Note a row that occurred before, unless it is likely enough to be drawn twice."""
+        if not len(sizes) or self._copied is not None:
+            return
+        odd = (2 * counts.data + 1).astype(np.uint64)
+        starts = counts.indptr[:-1]
+        keys = [np.add.reduceat(table[counts.indices] * odd, starts) for table in self._multipliers]
+        before = [np.concatenate(parts) for parts in zip(*self._keys, keys, strict=True)]
+        self._keys.append(keys)
+        order = np.argsort(before[0], kind="stable")  # equal keys in the order of the documents
+        same = before[0][order[1:]] == before[0][order[:-1]]
+        same &= before[1][order[1:]] == before[1][order[:-1]]
+        repeated = np.sort(order[1:][same]) - (len(before[0]) - len(sizes))
+        repeated = repeated[repeated >= 0]
+        chances = self._largest_chances(counts, sizes, repeated)
+        impossible = repeated[chances + 2 * log(self.documents) < -CERTAINTY]
+        if impossible.size:
+            self._copied = first + int(impossible[0])
+
+    def _largest_chances(
+        self, counts: Rows, sizes: NDArray[np.integer], rows: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Return a bound on the logarithm of the probability of each of these rows."""
+        if not len(rows):
+            return np.empty(0)
+        entries, starts = _entries(counts, sizes, rows)
+        number, column = counts.data[entries], counts.indices[entries]
+        orders = self._log_factorial[self.length] - np.add.reduceat(
+            self._log_factorial[number], starts
+        )
+        bound = orders + np.add.reduceat(number * self._log_largest[column], starts)
+        bound = np.minimum(bound, self.length * np.log(self._shares[sizes[rows]]))
+        if self.independent:
+            likeliest = np.add.reduceat(number * np.log(number / self.length), starts)
+            bound = np.minimum(bound, orders + likeliest)
+        return np.asarray(np.minimum(bound, 0.0))
+
+    def _largest_shares(self, mechanism: Mechanism) -> NDArray[np.float64]:
+        """Return the largest probability that a row gives to any d words, for each d."""
+        outputs = mechanism.shape[1]
+        distinct = np.arange(min(self.length, outputs) + 1)
+        if not isinstance(mechanism, NeighbourhoodMechanism):
+            return np.ones(len(distinct))
+        near = np.concatenate([[0.0], np.cumsum(np.sort(mechanism.shares)[::-1] / mechanism.total)])
+        most = near[np.minimum(distinct, len(near) - 1)]
+        background = distinct * (mechanism.background / mechanism.total)
+        shares = np.maximum(most + background, distinct / outputs)  # the empty document is uniform
+        return np.asarray(np.clip(shares, 1e-300, 1.0))
+
+
+def _largest_weights(mechanism: Mechanism) -> NDArray[np.int64]:
+    """Return the largest weight of each output word in any row."""
+    if isinstance(mechanism, ExponentialMechanism):
+        return mechanism.extremes.high
+    if isinstance(mechanism, NeighbourhoodMechanism):
+        return mechanism.column_extremes()[1]
+    return np.full(mechanism.shape[1], mechanism.total)
+
+
+def _entries(
+    counts: Rows, sizes: NDArray[np.integer], rows: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the entries of some rows, and where each row begins among them."""
+    own = sizes[rows].astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(own)[:-1]])
+    shift = counts.indptr[rows].astype(np.int64) - starts
+    return np.arange(own.sum()) + np.repeat(shift, own), starts
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers that look random (splitmix64)."""
+    mixed = numbers * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
