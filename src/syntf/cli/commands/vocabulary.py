@@ -34,8 +34,7 @@ def command() -> None:
 @option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
 @setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
 @option(
-    "--public",
-    is_flag=True,
+    "--public/--no-public",
     help="Declare that all texts of REFERENCE are public. Without it, releases that use the "
     "vocabulary are marked as not private.",
 )
