@@ -25,6 +25,7 @@ test-all: $(VENV)/tested  ## Run every test, as .ci/run does.
 	$(PYTEST)
 
 coverage: $(VENV)/tested  ## Run the tests of make test and print the share of lines they execute.
+	@mkdir -p build
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 lint: $(VENV)/tested  ## Run ruff, mypy (strict) and import-linter.
