@@ -34,7 +34,7 @@ def test_delta_adds_a_table_and_changes_nothing_else(syntf):
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
-def test_what_is_smaller_comes_after_n_times_the_loss(syntf):
+def test_smaller_bounds_follow_n_times_the_loss(syntf):
     options = ["--neighbours", 1, "--loss", 3, "--length", 90, "--documents", 4]
     _, out, _ = syntf(*options, "--delta", 1e-5)
     table = out.split("\n\n")[1].splitlines()
@@ -48,14 +48,14 @@ def test_what_is_smaller_comes_after_n_times_the_loss(syntf):
     assert float(table[-1].split()[-1]) < float(table[1].split()[-1].replace(",", ""))
 
 
-def test_graded_rows_are_shown_too(syntf):
+def test_bounds_of_graded_ratings_are_shown(syntf):
     options = ["--preset", "paper", "--epsilon", 2, "--length", 90]
     _, out, _ = syntf(*options, "--delta", 1e-6)
     assert "--device" not in out
     assert re.search(r"^Rényi, all pairs of rows +[\d.,]+ +[\d.,]+ *$", out, re.MULTILINE)
 
 
-def test_it_says_if_nothing_is_smaller(syntf):
+def test_it_says_if_no_bound_is_smaller(syntf):
     options = ["--preset", "paper", "--epsilon", 80, "--length", 5, "--documents", 2]
     _, out, _ = syntf(*options, "--delta", 1e-9)
     table = out.split("\n\n")[1].splitlines()
@@ -65,7 +65,7 @@ def test_it_says_if_nothing_is_smaller(syntf):
     assert table[2] == "No method gives an ε smaller than n·ℓ for these rows."
 
 
-def test_it_says_what_compares_more_rows(syntf, monkeypatch):
+def test_it_says_which_device_compares_more_rows(syntf, monkeypatch):
     monkeypatch.setattr("syntf.privacy.accounting.MAX_CPU_WORK", 10)
     options = ["--preset", "paper", "--epsilon", 2]
     _, out, _ = syntf(*options, "--delta", 1e-6)
@@ -74,7 +74,7 @@ def test_it_says_what_compares_more_rows(syntf, monkeypatch):
 
 
 @pytest.mark.parametrize("delta", [1e-6, None])
-def test_json_has_it_all(syntf, delta):
+def test_json_contains_all_bounds(syntf, delta):
     options = ["--preset", "paper", "--epsilon", 4, "--length", 90, "--documents", 4, "--json"]
     code, out, err = syntf(*options, *(["--delta", delta] if delta else ["--figures", "drawn"]))
     assert (code, err) == (0, "")
@@ -111,7 +111,7 @@ def test_json_has_it_all(syntf, delta):
         (["--device", "tpu"], "'tpu' is not one of 'cpu', 'cuda'"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(syntf, options, message):
+def test_invalid_options_are_refused_in_one_line(syntf, options, message):
     code, out, err = syntf(*options)
     assert (code, out) == (2, "")
     assert message in err

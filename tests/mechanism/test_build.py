@@ -25,7 +25,7 @@ class Measure:
 
 
 @pytest.mark.parametrize("loss", [1e-7, 1e-5, 1e-3, 0.1, 0.5, 1, 2.5, 7, 12, 20, 30])
-def test_the_measured_loss_is_at_most_and_nearly_the_wanted_one(loss):
+def test_measured_loss_is_close_to_and_at_most_the_wanted_loss(loss):
     found = search_epsilon(loss, Measure(RATINGS))
     assert 0.99 * loss <= found.loss <= loss
 
@@ -35,7 +35,7 @@ def test_the_measured_loss_is_at_most_and_nearly_the_wanted_one(loss):
     st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=2, max_size=5),
     st.floats(0.01, 25),
 )
-def test_of_all_it_tried_the_search_takes_the_most_lossy_that_is_allowed(ratings, loss):
+def test_search_returns_the_largest_allowed_loss_it_tried(ratings, loss):
     measure = Measure(ratings)
     found = search_epsilon(loss, measure)
     losses = [ExponentialMechanism(ratings, epsilon=e).loss for e in measure.tried]
@@ -43,7 +43,7 @@ def test_of_all_it_tried_the_search_takes_the_most_lossy_that_is_allowed(ratings
     assert found.epsilon in measure.tried
 
 
-def test_the_loss_is_measured_not_computed():
+def test_loss_of_the_result_is_measured():
     found = search_epsilon(2.0, Measure(RATINGS))
     rows = np.array([found.weights(row).tolist() for row in range(30)], dtype=object)
     ratio = max(Fraction(max(column), min(column)) for column in rows.T)
@@ -52,20 +52,20 @@ def test_the_loss_is_measured_not_computed():
 
 
 @pytest.mark.parametrize("ratings", [[[0.4, 0.4], [0.4, 0.4]], [[0.2], [0.9]], [[0.1, 0.8]]])
-def test_ratings_that_lose_nothing_end_at_once(ratings):
+def test_search_ends_at_once_without_any_loss(ratings):
     measure = Measure(ratings, most=2)
     assert search_epsilon(3.0, measure).loss == 0
 
 
 @pytest.mark.parametrize("loss", [44, 100, 1000, 1e6, 1e308])
-def test_a_loss_that_no_epsilon_reaches_gives_nearly_the_most_there_is(loss):
+def test_an_unreachable_loss_gives_nearly_the_largest_possible(loss):
     """Weights are 62-bit integers, at least 1: no ε makes their ratio larger than about e^40."""
     most = max(ExponentialMechanism(RATINGS, epsilon=e).loss for e in range(40, 100, 5))
     assert search_epsilon(loss, Measure(RATINGS)).loss > 0.9 * most
 
 
 @pytest.mark.parametrize("loss", [1e-12, 1e-13, 1e-14, 1e-15, 1e-300])
-def test_a_loss_below_what_integers_can_keep_is_found_or_refused_as_a_loss(loss):
+def test_a_tiny_loss_is_found_or_refused(loss):
     """The remainder of a row's rounding alone loses about 1e-14, however small ε is."""
     measure = Measure(RATINGS, most=30)
     try:

@@ -58,7 +58,7 @@ def test_rows_are_positive_integers_with_one_common_total(values, epsilon):
 
 @settings(max_examples=150, deadline=None)
 @given(ratings, epsilons)
-def test_loss_is_that_of_all_pairs_of_rows_exactly(values, epsilon):
+def test_loss_equals_brute_force_over_all_pairs(values, epsilon):
     """Point 2: brute force over all pairs, in exact fractions, the logarithm rounded up."""
     mechanism = ExponentialMechanism(values, epsilon=epsilon)
     weights = all_weights(mechanism).tolist()
@@ -72,7 +72,7 @@ def test_loss_is_that_of_all_pairs_of_rows_exactly(values, epsilon):
 
 
 @every
-def test_loss_is_that_of_all_pairs_for_fifty_words(make):
+def test_loss_equals_brute_force_for_fifty_words(make):
     mechanism = make(50, 50, 47.5)
     assert mechanism.shape == (50, 50)
     weights = all_weights(mechanism).tolist()
@@ -89,7 +89,7 @@ def test_loss_is_that_of_all_pairs_for_fifty_words(make):
 
 @settings(max_examples=100, deadline=None)
 @given(ratings, st.floats(0.01, 60))
-def test_rows_are_the_softmax_of_the_ratings_on_the_grid(values, epsilon):
+def test_rows_are_the_softmax_of_the_rounded_ratings(values, epsilon):
     mechanism = ExponentialMechanism(values, epsilon=epsilon)
     exponent = epsilon / 2 * np.rint(values * GRID) / GRID
     exact = np.exp(exponent - exponent.max(axis=1, keepdims=True))
@@ -137,7 +137,7 @@ def test_all_4096_inputs_reproduce_the_weights(make, epsilon):
         assert np.bincount(drawn, minlength=9).tolist() == mechanism.weights(row).tolist()
 
 
-def test_the_ends_of_the_62_bit_range_give_the_ends_of_the_row():
+def test_extreme_points_give_the_first_and_the_last_output():
     mechanism = ExponentialMechanism([[0.2, 0.9, 0.4]], epsilon=9.0)
     upto = np.cumsum(mechanism.weights(0)).tolist()
     edges = [0, upto[0] - 1, upto[0], upto[1] - 1, upto[1], 2**62 - 1]
@@ -179,7 +179,7 @@ def chi_square(counts, weights):
     return ((found - expected) ** 2 / expected).sum(), chi2.isf(1e-6, len(expected) - 1)
 
 
-def test_samples_fit_the_table_and_no_table_of_a_tenth_more_or_less():
+def test_samples_fit_the_table_and_reject_ten_percent_more_or_less():
     """Point 11: accepts the truth at 1e-6 and rejects ε × 1.1 and ε × 0.9."""
     values = np.clip(RNG.normal(0.3, 0.2, (3, 400)), 0, 1)
     tables = {x: ExponentialMechanism(values, epsilon=20.0 * x) for x in (0.9, 1.0, 1.1)}
@@ -201,7 +201,7 @@ def test_a_flipped_weight_is_refused(change):
         mechanism.sample([0, 2])
 
 
-def test_swapped_weights_that_keep_the_sum_are_refused_where_they_exceed_the_loss():
+def test_swapped_weights_beyond_the_loss_are_refused():
     values = np.full((4, 6), 0.5)
     values[np.arange(4), np.arange(4)] = 1.0
     mechanism = ExponentialMechanism(values, epsilon=10.0)
@@ -236,7 +236,7 @@ def test_bounds_beyond_all_weights_still_refuse_every_row(name, value):
 
 
 @pytest.mark.parametrize("name", ["sums", "low", "high"])
-def test_extremes_of_another_shape_or_byte_order_are_not_taken_as_they_are(name):
+def test_extremes_of_another_shape_are_refused_and_byte_order_is_converted(name):
     mechanism = ExponentialMechanism(RNG.random((6, 8)), epsilon=10.0)
     given_arrays = vars(mechanism.extremes)
     swapped = {**given_arrays, name: given_arrays[name].astype(">i8")}
@@ -249,7 +249,7 @@ def test_extremes_of_another_shape_or_byte_order_are_not_taken_as_they_are(name)
 
 
 @pytest.mark.parametrize("change", [np.int64, np.dtype(">u2"), "short"])
-def test_levels_of_another_form_never_reach_the_loops(change):
+def test_levels_of_a_wrong_type_or_shape_are_refused(change):
     class Odd(ArrayRating):
         def levels(self, rows):
             levels = super().levels(rows)
@@ -259,7 +259,7 @@ def test_levels_of_another_form_never_reach_the_loops(change):
         ExponentialMechanism(Odd(RNG.random((3, 4))), epsilon=1.0)
 
 
-def test_digest_ties_epsilon_ratings_and_total():
+def test_digest_covers_epsilon_ratings_and_total():
     values = RNG.random((4, 5))
     other = values.copy()
     other[3, 4] += 2 / GRID if other[3, 4] < 0.5 else -2 / GRID
@@ -277,7 +277,7 @@ def test_digest_ties_epsilon_ratings_and_total():
 @pytest.mark.parametrize(
     "epsilon", [float("nan"), float("inf"), -float("inf"), 0, -2.0, True, False, None, "3"]
 )
-def test_bad_epsilon_is_refused_by_value(make, epsilon):
+def test_an_invalid_epsilon_is_refused_with_its_value(make, epsilon):
     """Point 9."""
     with pytest.raises(SyntfError, match="epsilon") as error:
         make(2, 2, epsilon)
@@ -286,7 +286,7 @@ def test_bad_epsilon_is_refused_by_value(make, epsilon):
 
 @every
 @pytest.mark.parametrize("rows", [[-1], [2], [0, 5], [0.5], ["0"], [True, False]])
-def test_bad_rows_are_refused_before_any_entropy_is_read(make, rows):
+def test_invalid_rows_are_refused_before_entropy_is_read(make, rows):
     def no_entropy(size):
         raise AssertionError("read entropy for bad rows")
 
@@ -298,7 +298,7 @@ def test_bad_rows_are_refused_before_any_entropy_is_read(make, rows):
             mechanism.weights(rows[0])
 
 
-def test_more_draws_than_are_numbered_are_refused():
+def test_too_many_draws_are_refused():
     with pytest.raises(SyntfError, match="2147483648 draws at once"):
         exponential(2, 5, 1.0).sample(np.broadcast_to(0, 1 << 31))
 
@@ -362,7 +362,7 @@ def test_there_is_no_seed(make):
     assert draws[0] != draws[1]
 
 
-def test_a_failing_worker_stops_the_whole_and_is_heard(monkeypatch):
+def test_an_error_in_a_worker_is_raised(monkeypatch):
     class Broken(ArrayRating):
         def levels(self, rows):
             if 60 in rows:
@@ -375,13 +375,13 @@ def test_a_failing_worker_stops_the_whole_and_is_heard(monkeypatch):
 
 
 def test_progress_counts_every_row():
-    told = []
-    ExponentialMechanism(RNG.random((30, 4)), epsilon=1.0, progress=told.append)
-    assert sum(told) == 30
+    progress_calls = []
+    ExponentialMechanism(RNG.random((30, 4)), epsilon=1.0, progress=progress_calls.append)
+    assert sum(progress_calls) == 30
 
 
 @every
 def test_progress_counts_every_draw(make):
-    told = []
-    make(30, 4, 1.0).sample([3, 3, 7, 29], progress=told.append)
-    assert sum(told) == 4
+    progress_calls = []
+    make(30, 4, 1.0).sample([3, 3, 7, 29], progress=progress_calls.append)
+    assert sum(progress_calls) == 4

@@ -44,7 +44,7 @@ def rating(inputs: int, outputs: int, spelling: float = 0.3, dimensions: int = 2
     ("inputs", "outputs", "spelling"),
     [(1, 1, 0.3), (40, 3, 0.3), (700, 700, 0.0), (3000, 2500, 1.0), (5001, 4999, 0.3)],
 )
-def test_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
+def test_gpu_measures_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
     monkeypatch.setattr(gpu, "BLOCK_ENTRIES", 1 << 20)  # many blocks, the last one small
     words = rating(inputs, outputs, spelling)
     own = ExponentialMechanism(WithEmptyDocument(words), epsilon=epsilon)
@@ -58,7 +58,7 @@ def test_the_same_table(monkeypatch, inputs, outputs, spelling, epsilon):
 
 @needs_gpu
 @pytest.mark.parametrize(("outputs", "count"), [(1, 1), (90, 90), (2500, 1), (2500, 7)])
-def test_the_same_neighbours(monkeypatch, outputs, count):
+def test_gpu_finds_the_same_neighbours(monkeypatch, outputs, count):
     monkeypatch.setattr(gpu, "BLOCK_ENTRIES", 1 << 20)
     words = rating(3000, outputs)
     heard: list[int] = []
@@ -68,14 +68,14 @@ def test_the_same_neighbours(monkeypatch, outputs, count):
 
 
 @pytest.mark.parametrize("missing", ["torch", "triton"])
-def test_what_is_missing_is_told(monkeypatch, missing):
+def test_missing_packages_are_reported(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, "torch", type(sys)("torch"))
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(SyntfError, match=rf"cuda needs {missing}, .* pip install 'syntf\[cuda\]'"):
         gpu.load_torch("cuda")
 
 
-def test_a_machine_without_a_gpu_is_told(monkeypatch):
+def test_a_missing_gpu_is_reported(monkeypatch):
     there = type(sys)("torch")
     there.cuda = type(sys)("torch.cuda")
     there.cuda.is_available = lambda: False
@@ -86,7 +86,7 @@ def test_a_machine_without_a_gpu_is_told(monkeypatch):
 
 
 @pytest.mark.parametrize("given", [{"preset": "paper"}, {}])
-def test_a_device_is_asked_for_where_nothing_is_known(monkeypatch, given):
+def test_a_device_is_needed_only_if_the_cache_has_no_entry(monkeypatch, given):
     """Without a device here, that it is asked is seen by its absence."""
     monkeypatch.setitem(sys.modules, "torch", None)
     terms = ["cat", "dog", "violin"] if given else None
@@ -99,7 +99,7 @@ def test_a_device_is_asked_for_where_nothing_is_known(monkeypatch, given):
 
 
 @pytest.mark.parametrize("command", [["bounds"], ["anonymize", "a.csv", "--out", "out"]])
-def test_commands_pass_the_device_on(call, monkeypatch, tmp_path, command):
+def test_commands_use_the_device(call, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "torch", None)
     (tmp_path / "a.csv").write_text("text\ncat\n")

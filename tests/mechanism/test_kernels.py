@@ -131,7 +131,7 @@ def test_ratings_agree(loops, words, dimensions, spelling, seed):
 
 
 @compiled
-def test_products_of_the_greatest_numbers_agree(loops):
+def test_products_of_the_largest_vectors_agree(loops):
     """As many dimensions as are exact, all at ±127, and more words than a tile."""
     vectors = np.full((67, MAX_DIMENSIONS), 127, dtype=np.int8)
     vectors[1::2] = -127

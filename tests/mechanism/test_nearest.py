@@ -22,7 +22,7 @@ def brute_force(rating, count):
 
 
 @given(ratings, st.data())
-def test_nearest_are_the_highest_levels_and_the_first_of_equals(values, data):
+def test_nearest_outputs_have_the_highest_levels_and_ties_go_to_the_first(values, data):
     rating = ArrayRating(values)
     count = data.draw(st.integers(1, rating.shape[1]))
     found = nearest(rating, count)
@@ -32,9 +32,7 @@ def test_nearest_are_the_highest_levels_and_the_first_of_equals(values, data):
 
 @pytest.mark.parametrize("spelling", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_nearest_words_are_those_of_the_rating_its_spelling_included(
-    toy_vectors, toy_words, spelling, count
-):
+def test_nearest_words_follow_the_rating_with_spelling(toy_vectors, toy_words, spelling, count):
     matrix = toy_vectors.matrix
     rating = WordRating(toy_words, matrix, toy_words, matrix, spelling=spelling)
     found = nearest(rating, count)
@@ -43,7 +41,7 @@ def test_nearest_words_are_those_of_the_rating_its_spelling_included(
         assert found[:, 0].tolist() == list(range(40))
 
 
-def test_spelling_chooses_among_near_equal_neighbours():
+def test_spelling_decides_between_similar_neighbours():
     vectors = np.array([[100, 0], [100, 3], [100, 20], [0, 100]], dtype=np.int8)
     words = ["cat", "cats", "tiger", "bus"]
     chosen = {
@@ -53,21 +51,21 @@ def test_spelling_chooses_among_near_equal_neighbours():
     assert [words[1 + int(found[0, 0])] for found in chosen.values()] == ["cats", "tiger"]
 
 
-def test_an_input_that_nothing_is_near_to_has_the_first_outputs():
+def test_an_input_without_a_similar_output_gets_the_first_outputs():
     assert nearest(ArrayRating(np.zeros((2, 5))), 3).tolist() == [[0, 1, 2]] * 2
 
 
 @pytest.mark.parametrize("count", [0, -1, 6])
-def test_a_number_of_neighbours_that_cannot_be_is_refused(count):
+def test_an_invalid_number_of_neighbours_is_refused(count):
     with pytest.raises(SyntfError, match=rf"at most the number of outputs, 5; got {count}"):
         nearest(ArrayRating(np.zeros((2, 5))), count)
 
 
 @pytest.mark.parametrize(("entries", "blocks"), [(100, 33), (10, 97)])
-def test_blocks_do_not_change_what_is_found(monkeypatch, entries, blocks):
+def test_blocks_do_not_change_neighbours(monkeypatch, entries, blocks):
     rating = ArrayRating(np.random.default_rng(3).random((97, 31)).round(1))
     whole = nearest(rating, 5)
     monkeypatch.setattr("syntf.core.parallel.BLOCK", entries)
-    told = []
-    assert (nearest(rating, 5, told.append) == whole).all()
-    assert (len(told), sum(told)) == (blocks, 97)
+    progress_calls = []
+    assert (nearest(rating, 5, progress_calls.append) == whole).all()
+    assert (len(progress_calls), sum(progress_calls)) == (blocks, 97)

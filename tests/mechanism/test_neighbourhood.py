@@ -67,7 +67,7 @@ def rows(mechanism):
 
 @settings(max_examples=200)
 @given(tables(), epsilons)
-def test_rows_are_a_background_and_shares_that_differ_by_one_at_most(table, epsilon):
+def test_rows_are_a_background_plus_shares_that_differ_by_at_most_one(table, epsilon):
     mechanism = make(table, epsilon)
     if mechanism is None:
         return
@@ -89,7 +89,7 @@ def test_rows_are_a_background_and_shares_that_differ_by_one_at_most(table, epsi
 
 @settings(max_examples=200)
 @given(tables(), epsilons)
-def test_the_loss_is_that_of_all_pairs_and_at_most_half_of_epsilon(table, epsilon):
+def test_loss_equals_brute_force_and_is_at_most_half_of_epsilon(table, epsilon):
     mechanism = make(table, epsilon)
     if mechanism is None:
         return
@@ -108,7 +108,7 @@ def test_the_loss_is_that_of_all_pairs_and_at_most_half_of_epsilon(table, epsilo
 
 @settings(max_examples=200)
 @given(tables(), epsilons)
-def test_the_background_is_the_least_that_keeps_any_table_within_the_loss(table, epsilon):
+def test_background_is_the_least_that_keeps_to_the_loss(table, epsilon):
     mechanism = make(table, epsilon)
     if mechanism is None:
         return
@@ -127,7 +127,7 @@ def test_the_background_is_the_least_that_keeps_any_table_within_the_loss(table,
 
 @settings(max_examples=100)
 @given(st.integers(1, 5), st.data())
-def test_rows_of_different_tables_keep_to_the_loss_as_well(outputs, data):
+def test_rows_of_different_tables_keep_to_the_loss(outputs, data):
     """The theorem: what any k distinct neighbours make of a row is within R of any other."""
     count = data.draw(st.integers(1, outputs))
     epsilon = data.draw(st.floats(0.01, 100))
@@ -152,7 +152,7 @@ def test_rows_of_different_tables_keep_to_the_loss_as_well(outputs, data):
         (5, 2, 300.0),  # a background of one
     ],
 )
-def test_every_point_belongs_to_the_output_that_weighs_it(outputs, count, epsilon):
+def test_every_point_gives_the_output_whose_weight_covers_it(outputs, count, epsilon):
     """Exhaustively: of all 2**14 values of the entropy, each output gets its weight."""
     neighbours = distinct(4, outputs, count)
     mechanism = NeighbourhoodMechanism(neighbours, outputs=outputs, epsilon=epsilon, total_bits=14)
@@ -162,7 +162,7 @@ def test_every_point_belongs_to_the_output_that_weighs_it(outputs, count, epsilo
         assert np.bincount(drawn, minlength=outputs).tolist() == mechanism.weights(row).tolist()
 
 
-def test_the_cases_above_are_those_they_are_said_to_be():
+def test_the_cases_above_have_the_named_properties():
     def made(outputs, count, epsilon):
         return NeighbourhoodMechanism(
             distinct(4, outputs, count), outputs=outputs, epsilon=epsilon, total_bits=14
@@ -173,7 +173,7 @@ def test_the_cases_above_are_those_they_are_said_to_be():
     assert made(5, 2, 300.0).background == 1
 
 
-def test_the_ends_of_the_62_bit_range_give_the_ends_of_the_row():
+def test_extreme_points_give_the_first_and_the_last_output():
     def drawn(mechanism, row, *edges):
         raw = b"".join((edge << 2).to_bytes(8, "little") for edge in edges)
         return mechanism.sample([row] * len(edges), source=lambda size: raw).tolist()
@@ -192,20 +192,20 @@ def test_the_ends_of_the_62_bit_range_give_the_ends_of_the_row():
 
 
 @pytest.mark.parametrize("step", [1, 7, 64])
-def test_steps_do_not_change_what_is_drawn(monkeypatch, step):
+def test_block_size_does_not_change_draws(monkeypatch, step):
     mechanism = NeighbourhoodMechanism(distinct(20, 30, 4), outputs=30, epsilon=5.0)
     inputs, raw = RNG.integers(0, 21, 500), RNG.bytes(8 * 500)
     whole = mechanism.sample(inputs, source=lambda size: raw)
     monkeypatch.setattr("syntf.mechanism.neighbourhood._BLOCK_DRAWS", step)
-    told = []
-    found = mechanism.sample(inputs, source=lambda size: raw, progress=told.append)
+    progress_calls = []
+    found = mechanism.sample(inputs, source=lambda size: raw, progress=progress_calls.append)
     assert (found == whole).all()
-    assert (max(told), sum(told)) == (step, 500)
+    assert (max(progress_calls), sum(progress_calls)) == (step, 500)
 
 
 @pytest.mark.parametrize("loss", [0.001, 1.0, 8.0, 9.0, 10.0, 11.0, 20.0])
 @pytest.mark.parametrize(("outputs", "count"), [(10_000, 1), (10_000, 3), (5_000, 1), (7, 2)])
-def test_the_chance_of_a_neighbour_has_a_closed_form(outputs, count, loss):
+def test_probability_of_a_neighbour_has_a_closed_form(outputs, count, loss):
     """k·e^ℓ / (k·e^ℓ + M − k), at the measured loss, which is all but the wanted one."""
     neighbours = distinct(8, outputs, count)
     mechanism = NeighbourhoodMechanism(neighbours, outputs=outputs, epsilon=2 * loss)
@@ -220,7 +220,7 @@ def test_the_chance_of_a_neighbour_has_a_closed_form(outputs, count, loss):
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 20.0])
-def test_it_is_the_exponential_mechanism_for_ratings_of_zero_and_one(epsilon):
+def test_it_equals_the_exponential_mechanism_for_ratings_of_zero_and_one(epsilon):
     neighbours = distinct(12, 20, 3)
     ratings = np.zeros((13, 20))
     np.put_along_axis(ratings[:12], neighbours, 1, axis=1)
@@ -289,7 +289,7 @@ def test_no_mechanism_returns_a_neighbour_more_often(case, loss):
         (3, [[0, 1], [0, 2]]),  # output 0 is good for everybody
     ],
 )
-def test_where_outputs_are_not_covered_alike_other_mechanisms_can_do_better(outputs, good):
+def test_other_mechanisms_can_do_better_if_outputs_are_covered_unequally(outputs, good):
     """So the condition of the theorem is needed."""
     odds = len(good[0]) * exp(1.0) / (outputs - len(good[0]))
     assert best_chance(good, outputs, exp(1.0)) > odds / (1 + odds) + 0.01
@@ -300,7 +300,7 @@ def test_where_outputs_are_not_covered_alike_other_mechanisms_can_do_better(outp
     ("outputs", "covered", "good"),
     [(6, 3, [[0], [1], [2]]), (7, 4, [[0, 1], [2, 3]]), (4, 2, [[0], [0], [1]])],
 )
-def test_the_outputs_that_are_covered_alike_bound_the_chance_alone(outputs, covered, good, loss):
+def test_equally_covered_outputs_bound_the_probability(outputs, covered, good, loss):
     def chance(size):
         odds = len(good[0]) * exp(loss) / (size - len(good[0]))
         return odds / (1 + odds)
@@ -308,13 +308,13 @@ def test_the_outputs_that_are_covered_alike_bound_the_chance_alone(outputs, cove
     assert chance(outputs) < best_chance(good, outputs, exp(loss)) <= chance(covered) + 1e-9
 
 
-def test_the_page_on_neighbours_shows_what_the_formulas_give():
+def test_the_page_on_neighbours_agrees_with_the_formulas():
     page = Path(__file__).parents[2] / "docs" / "neighbourhood.md"
     failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert (failed, tried) == (0, 4)
 
 
-def test_inputs_with_the_same_neighbours_lose_less_and_it_is_measured():
+def test_inputs_with_the_same_neighbours_lose_less():
     mechanism = NeighbourhoodMechanism([[4, 2]] * 9, outputs=10, epsilon=8.0)
     word, empty = rows(mechanism)[0], rows(mechanism)[-1]
     assert mechanism.ratio == max(Fraction(word[4], empty[4]), Fraction(empty[0], word[0]))
@@ -325,7 +325,7 @@ def test_inputs_with_the_same_neighbours_lose_less_and_it_is_measured():
 
 
 @pytest.mark.parametrize("epsilon", [90.0, 200.0, 1e6, 1e308])
-def test_an_epsilon_beyond_the_total_gets_the_most_there_is_and_says_so(epsilon):
+def test_a_huge_epsilon_gives_the_largest_possible_loss(epsilon):
     mechanism = NeighbourhoodMechanism([[0, 1, 2], [3, 4, 5]], outputs=100, epsilon=epsilon)
     assert mechanism.background == 1
     assert mechanism.ratio == 1 + Fraction(-((100 - 2**62) // 3))
@@ -334,7 +334,7 @@ def test_an_epsilon_beyond_the_total_gets_the_most_there_is_and_says_so(epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [1e-13, 1e-300, 5e-324])
-def test_an_epsilon_below_what_the_total_can_express_is_refused_or_costs_nothing(epsilon):
+def test_a_tiny_epsilon_is_refused_or_has_no_loss(epsilon):
     with pytest.raises(SyntfError, match="below what whole numbers can express"):
         NeighbourhoodMechanism([[0], [1]], outputs=10_000, epsilon=epsilon)
     assert NeighbourhoodMechanism([[0], [1]], outputs=8192, epsilon=epsilon).loss == 0
@@ -360,13 +360,13 @@ def test_an_epsilon_below_what_the_total_can_express_is_refused_or_costs_nothing
         ([[[0]]], "inputs × k"),
     ],
 )
-def test_neighbours_that_are_none_are_refused(neighbours, message):
+def test_invalid_neighbours_are_refused(neighbours, message):
     with pytest.raises(TableError, match=message):
         NeighbourhoodMechanism(neighbours, outputs=5, epsilon=1.0)
 
 
 @pytest.mark.parametrize("outputs", [0, -3, 2**31 + 1])
-def test_numbers_of_outputs_that_cannot_be_are_refused(outputs):
+def test_invalid_numbers_of_outputs_are_refused(outputs):
     with pytest.raises(SyntfError, match=f"{outputs} outputs do not fit"):
         NeighbourhoodMechanism([[0]], outputs=outputs, epsilon=1.0)
 
@@ -386,7 +386,7 @@ def test_a_changed_neighbour_is_refused_before_any_entropy_is_read(change):
     assert mechanism.sample([0, 1]).shape == (2,)
 
 
-def test_the_table_is_a_copy_of_what_was_given():
+def test_the_mechanism_copies_its_neighbours():
     given_table = np.array([[0, 1], [2, 3]], dtype=np.int32)
     mechanism = NeighbourhoodMechanism(given_table, outputs=5, epsilon=4.0)
     given_table[:] = 4
@@ -394,7 +394,7 @@ def test_the_table_is_a_copy_of_what_was_given():
     assert int(mechanism.weights(1).argmax()) in (2, 3)
 
 
-def test_digest_ties_all_that_decides_the_rows_and_the_words_they_are_for():
+def test_digest_covers_everything_that_determines_the_rows():
     table = np.array([[0, 1], [2, 3]])
 
     def digest(neighbours=table, outputs=5, epsilon=4.0, **more):
@@ -426,7 +426,7 @@ def real_table(embedded, count, epsilon):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_samples_fit_the_table_and_no_table_of_a_tenth_more_or_less(embedded, count):
+def test_samples_fit_the_table_and_reject_ten_percent_more_or_less(embedded, count):
     """trust 11, on real words: accepts the truth at 1e-6, rejects ε × 1.1 and ε × 0.9."""
     neighbours, mechanism = real_table(embedded, count, 14.0)
     drawn = mechanism.sample(np.full(200_000, 2_999))
@@ -444,7 +444,7 @@ def test_samples_fit_the_table_and_no_table_of_a_tenth_more_or_less(embedded, co
         assert (statistic <= chi2.isf(1e-6, len(expected) - 1)) == (factor == 1.0), factor
 
 
-def test_memory_is_that_of_the_neighbours():
+def test_memory_is_proportional_to_the_neighbours():
     mechanism = NeighbourhoodMechanism(
         RNG.integers(0, 10_000, (100_000, 1)), outputs=10_000, epsilon=20.0
     )

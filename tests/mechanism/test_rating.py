@@ -46,14 +46,14 @@ def rating(request):
     return RATINGS[request.param]()
 
 
-def test_levels_have_one_row_an_input_and_one_column_an_output(rating):
+def test_levels_have_a_row_for_each_input_and_a_column_for_each_output(rating):
     levels = rating.levels(np.arange(rating.shape[0]))
     assert levels.shape == rating.shape
     assert levels.dtype == np.uint16
     assert levels.flags.c_contiguous
 
 
-def test_levels_are_the_same_alone_together_and_in_any_order(rating):
+def test_levels_do_not_depend_on_the_other_rows(rating):
     rows = np.arange(rating.shape[0])
     whole = rating.levels(rows)
     for row in rows:
@@ -66,7 +66,7 @@ def test_no_rows_give_no_levels(rating):
     assert rating.levels(np.arange(0)).shape == (0, rating.shape[1])
 
 
-def test_digest_is_stable_and_tells_ratings_apart(rating):
+def test_digest_is_stable_and_distinguishes_ratings(rating):
     again = [make() for make in RATINGS.values()]
     assert sum(other.digest == rating.digest for other in again) == 1
 
@@ -77,14 +77,14 @@ def test_array_values_are_rounded_to_the_grid():
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1e-9, 1 + 1e-9, -float("inf")])
-def test_a_value_outside_is_refused_with_its_place(bad):
+def test_a_rating_outside_zero_and_one_is_refused_with_its_place(bad):
     with pytest.raises(SyntfError, match=r"row 1, column 2") as error:
         ArrayRating([[0, 0, 0], [0, 0, bad]])
     assert str(bad) in str(error.value)
 
 
 @pytest.mark.parametrize("bad", [[], [[]], [0.5], 0.5, [[[0.5]]]])
-def test_what_is_not_a_table_is_refused(bad):
+def test_values_that_are_not_a_table_are_refused(bad):
     with pytest.raises(SyntfError, match="inputs × outputs"):
         ArrayRating(bad)
 
@@ -100,7 +100,7 @@ def exact_level(v, w, a, b, spelling):
 
 
 @pytest.mark.parametrize("spelling", [0, 0.3, 1])
-def test_word_rating_is_the_papers_formula_to_one_level(spelling):
+def test_word_rating_agrees_with_the_papers_formula_to_one_level(spelling):
     matrix = vectors(len(WORDS))
     levels = word_rating(spelling).levels(np.arange(len(WORDS)))
     for i, v in enumerate(WORDS):
@@ -154,7 +154,7 @@ def test_another_blas_kernel_gives_the_same_table(core, threads):
     assert outcome.stdout.strip() == ExponentialMechanism(word_rating(), epsilon=47.5).digest
 
 
-def test_a_zero_vector_is_refused_by_name():
+def test_a_zero_vector_is_refused_with_its_word():
     matrix = vectors(len(WORDS)).copy()
     matrix[3] = 0
     with pytest.raises(SyntfError, match="'car' is zero"):
@@ -162,13 +162,13 @@ def test_a_zero_vector_is_refused_by_name():
 
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, float("nan"), True])
-def test_spelling_outside_is_refused(bad):
+def test_spelling_outside_zero_and_one_is_refused(bad):
     with pytest.raises(SyntfError, match="spelling"):
         word_rating(bad)
 
 
 @pytest.mark.parametrize("dimensions", [MAX_DIMENSIONS + 1, 50])
-def test_vectors_that_do_not_fit_are_refused(dimensions):
+def test_vectors_of_wrong_dimensions_are_refused(dimensions):
     with pytest.raises(SyntfError, match="dimensions"):
         WordRating(["a"], vectors(2, dimensions)[:1], ["b"], vectors(2)[:1], spelling=0)
 
@@ -180,7 +180,7 @@ def test_the_empty_document_rates_all_outputs_alike():
     assert (levels[[0, 2]] == word_rating().levels(np.array([0, 1]))).all()
 
 
-def test_digest_tells_words_apart_whatever_they_contain():
+def test_digest_distinguishes_words():
     matrix = vectors(2)
     made = {
         WordRating(words, matrix, ["a"], matrix[:1], spelling=0.3).digest
@@ -196,7 +196,7 @@ def test_a_component_of_minus_128_is_refused():
         WordRating(WORDS, matrix, WORDS, matrix, spelling=0.3)
 
 
-def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
+def test_bigrams_are_computed_only_for_levels(monkeypatch):
     """What a cache knows already is found by the digest: no more is made until levels are."""
     made = word_rating()
     expected = made.levels(np.arange(len(WORDS)))
@@ -210,7 +210,7 @@ def test_a_rating_of_known_words_spells_none_of_them(monkeypatch):
 
 
 @pytest.mark.parametrize("elsewhere", ["no compiler", "no products of bytes"])
-def test_a_rating_can_be_carried_to_another_processor(elsewhere, monkeypatch):
+def test_a_pickled_rating_works_on_another_processor(elsewhere, monkeypatch):
     rating, rows = WithEmptyDocument(word_rating()), np.arange(len(WORDS))
     here = rating.levels(rows)
     carried = pickle.dumps(rating)

@@ -44,7 +44,7 @@ def test_every_document_gives_exactly_n_words(mechanism):
     assert counts.data.min() >= 1
 
 
-def test_it_is_algorithm_one_word_by_word(mechanism):
+def test_synthesis_agrees_with_algorithm_one(mechanism):
     """The same bits, document by document and draw by draw, give the same counts."""
     docs = documents([0, 1, 1, 5], [2, 2, 3], [EMPTY], [4])
     counts = matrix(synthesize(docs, mechanism, length=25, source=Seeded(1))).toarray()
@@ -61,7 +61,7 @@ def test_it_is_algorithm_one_word_by_word(mechanism):
     assert (counts == expected).all()
 
 
-def test_a_document_of_one_word_shows_that_words_row(mechanism):
+def test_a_document_of_one_word_is_drawn_from_its_row(mechanism):
     counts = matrix(synthesize(documents([3]), mechanism, length=200_000)).toarray()[0]
     expected = mechanism.weights(3) / 2.0**62 * 200_000
     assert ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 8)
@@ -85,7 +85,7 @@ def test_the_empty_document_is_uniform_and_part_of_the_loss(mechanism):
     assert whole.loss > 2
 
 
-def test_documents_that_differ_in_everything_use_the_same_entropy(mechanism):
+def test_different_documents_use_the_same_amount_of_entropy(mechanism):
     """Point 12."""
     asked = []
 
@@ -101,7 +101,7 @@ def test_documents_that_differ_in_everything_use_the_same_entropy(mechanism):
     assert len(shapes) == 1
 
 
-def test_weights_change_what_is_drawn_and_nothing_else(mechanism):
+def test_weights_change_only_the_drawn_terms(mechanism):
     weights = np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     drawn = draw_terms(documents([0, 1, 2]), 500, Seeded(3), weights)
     assert set(drawn.ravel().tolist()) == {1}

@@ -53,13 +53,13 @@ def test_draw_terms_gives_each_document_its_own_terms(recorded, lists, length, w
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 12, 6), np.full(6, 1e-3)])
 @given(lists=LISTS)
-def test_the_least_and_the_greatest_draw_stay_inside_their_document(weights, lists):
+def test_extreme_draws_stay_inside_their_document(weights, lists):
     ends = [0, (1 << 53) - 1] * len(lists)
     drawn = draw_terms(documents(*lists), 2, exactly(ends), weights)
     assert drawn.tolist() == [[own[0], own[-1]] for own in lists]
 
 
-def test_each_occurrence_has_exactly_its_share_of_all_points():
+def test_each_occurrence_gets_exactly_its_share_of_points():
     """2**12 equally spaced points stand for all: each occurrence gets the same number of them."""
     lists = [[3, 1, 3, 2], [5], [0, 0, 1, 0, 0, 0, 4, 4]]
     points = np.arange(1 << 12) << 41
@@ -69,7 +69,7 @@ def test_each_occurrence_has_exactly_its_share_of_all_points():
         assert np.bincount(row, minlength=6).tolist() == wanted.tolist()
 
 
-def test_each_weighted_occurrence_has_exactly_its_share_of_all_points():
+def test_each_weighted_occurrence_gets_exactly_its_share_of_points():
     weights = np.array([1.0, 4.0, 2.0, 0.5])
     lists = [[0, 1, 2, 0], [3, 3], [1], [2, 3, 0, 3, 1]]  # weights sum to 8, 1, 4, 8
     points = np.arange(1 << 12) << 41
@@ -80,7 +80,7 @@ def test_each_weighted_occurrence_has_exactly_its_share_of_all_points():
 
 
 @given(LISTS, st.lists(st.integers(1, 9), min_size=6, max_size=6), st.data())
-def test_draws_are_those_of_the_exact_cumulative_sums(lists, weights, data):
+def test_draws_agree_with_exact_cumulative_sums(lists, weights, data):
     twentieths = st.lists(st.integers(0, (1 << 20) - 1), min_size=len(lists), max_size=len(lists))
     draws = data.draw(twentieths)
     for used in (None, weights):
@@ -110,14 +110,14 @@ def test_draws_follow_theta(idf):
         assert chisquare(seen[present], expected).pvalue > 1e-6
 
 
-def test_draws_for_one_document_do_not_follow_those_for_another():
+def test_draws_of_different_documents_are_independent():
     drawn = draw_terms(documents([0, 1], [0, 1]), 100_000, entropy.Seeded(12))
     pairs = np.bincount(2 * drawn[0] + drawn[1], minlength=4)
     assert chisquare(pairs).pvalue > 1e-6
 
 
 @given(LISTS)
-def test_fitted_idf_is_that_of_scikit_learn(lists):
+def test_fitted_idf_agrees_with_scikit_learn(lists):
     counts = csr_matrix([np.bincount(own, minlength=8) for own in lists])
     wanted = TfidfTransformer(smooth_idf=True).fit(counts).idf_
     np.testing.assert_allclose(
@@ -130,7 +130,7 @@ def test_public_idf_rises_with_the_rank():
     np.testing.assert_allclose(found, [1, 1 + np.log(2), 1 + np.log(100_000)], rtol=1e-15)
 
 
-def test_a_document_is_drawn_for_without_regard_to_those_before_it():
+def test_draws_of_a_document_do_not_depend_on_earlier_documents():
     """Weighted sums are exact, so no rounding carries over from one document to the next."""
     rng = np.random.default_rng(1)
     weights = 1 + np.log(1 + np.arange(6.0))
@@ -145,7 +145,7 @@ def test_a_document_is_drawn_for_without_regard_to_those_before_it():
 
 
 @given(LISTS, st.integers(1, 6), st.integers(1, 3))
-def test_the_beginning_of_documents_is_their_beginning(lists, count, times):
+def test_first_documents_returns_the_first_documents(lists, count, times):
     found = first_documents(documents(*lists), count)
     wanted = documents(*lists[:count])
     assert (found.starts.tolist(), found.terms.tolist()) == (
@@ -175,13 +175,13 @@ def test_systematic_draws_give_each_term_its_share(lists, length, weighted):
         assert set(row) <= set(terms)
 
 
-def test_systematic_draws_read_eight_bytes_a_document(recorded):
+def test_systematic_draws_read_eight_bytes_for_each_document(recorded):
     source = recorded()
     draw_terms(documents([1, 2], [3], [4, 4, 4]), 50, source, systematic=True)
     assert source.sizes == [3 * 8]
 
 
-def test_systematic_draws_begin_anywhere_alike():
+def test_systematic_draws_start_uniformly():
     """Over many documents each term of ten is the first of three as often as any other."""
     drawn = draw_terms(documents(*[list(range(10))] * 4000), 3, entropy.Seeded(8), systematic=True)
     counts = np.bincount(drawn.ravel(), minlength=10)
@@ -190,13 +190,13 @@ def test_systematic_draws_begin_anywhere_alike():
     assert (np.diff(drawn, axis=1) >= 3).all()  # spread over the document
 
 
-def test_a_weight_of_nothing_still_lets_a_word_be_drawn():
+def test_a_tiny_weight_still_allows_draws():
     drawn = draw_terms(documents([0, 1], [0]), 500, entropy.Seeded(4), np.array([1e-12, 1e-12]))
     assert set(drawn[0].tolist()) == {0, 1}
     assert set(drawn[1].tolist()) == {0}
 
 
-def test_documents_repeated_are_the_same_documents():
+def test_repeat_returns_the_same_documents():
     once = documents([1, 2], [3], [4, 4])
     twice = repeat(once, 2)
     assert len(twice) == 6
@@ -204,13 +204,13 @@ def test_documents_repeated_are_the_same_documents():
     assert twice.terms.tolist() == [1, 2, 3, 4, 4] * 2
 
 
-def test_term_frequencies_count_what_is_known():
+def test_term_frequencies_count_known_terms():
     counts = term_frequencies(documents([1, 1, 0], [3], [2, 0]), 3)
     assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [1, 0, 1]]
 
 
 @given(st.lists(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4)), min_size=1))
-def test_documents_read_one_after_the_other_are_those_read_at_once(parts):
+def test_concatenated_parts_are_the_whole(parts):
     whole = documents(*(row for part in parts for row in part))
     found = concatenate([documents(*part) for part in parts])
     assert found.starts.tolist() == whole.starts.tolist()

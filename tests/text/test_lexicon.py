@@ -37,13 +37,13 @@ def by_lemminflect(lemminflect, word):
     return word
 
 
-def test_every_form_has_the_lemma_that_lemminflect_gives_it(lemminflect, forms):
+def test_lemmas_agree_with_lemminflect(lemminflect, forms):
     wanted = {form: by_lemminflect(lemminflect, form) for form in forms}
     assert {form: lemmatize(form) for form in forms} == wanted
     assert len(set(wanted.values())) < len(wanted)
 
 
-def test_every_form_is_a_noun_where_lemminflect_says_so(lemminflect, forms):
+def test_nouns_agree_with_lemminflect(lemminflect, forms):
     found = [lemminflect.getAllLemmas(form) for form in forms]
     wanted = [not parts or "NOUN" in parts for parts in found]
     assert names_something(forms).tolist() == wanted
@@ -51,11 +51,11 @@ def test_every_form_is_a_noun_where_lemminflect_says_so(lemminflect, forms):
 
 
 @given(word=st.one_of(st.text(max_size=12), st.text(ascii_lowercase, max_size=8)))
-def test_any_other_word_stays_as_it_is_or_has_lemminflects_lemma(lemminflect, word):
+def test_any_word_has_lemminflects_lemma_or_stays(lemminflect, word):
     assert lemmatize(word) == by_lemminflect(lemminflect, word)
 
 
-def test_reading_it_imports_neither_lemminflect_nor_spacy(python):
+def test_reading_the_lexicon_imports_neither_lemminflect_nor_spacy(python):
     script = (
         "import sys; from syntf.text.tokenizer import lemmatize; assert lemmatize('mice') == "
         "'mouse';"
@@ -64,7 +64,7 @@ def test_reading_it_imports_neither_lemminflect_nor_spacy(python):
     subprocess.run([python, "-c", script], check=True)
 
 
-def test_every_form_stands_where_it_is_said_to(forms):
+def test_offsets_point_to_the_forms(forms):
     places, raw = lexicon.offsets(), lexicon.raw_lines()
     for form in forms:
         key = form.encode()
@@ -83,14 +83,14 @@ def files(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", lexicon._FILES)
-def test_the_digest_is_that_of_both_files(files, name):
+def test_the_digest_covers_both_files(files, name):
     before = lexicon.digest()
     assert lexicon.digest() == before
     (files / name).write_bytes(b"other")
     assert lexicon.digest() != before
 
 
-def test_a_lexicon_that_is_not_there_is_named(files, monkeypatch):
+def test_a_missing_lexicon_is_reported(files, monkeypatch):
     (files / lexicon._FILES[0]).unlink()
     with pytest.raises(SyntfError, match=r"lemma_lu.*pip install"):
         lexicon.raw_lines.__wrapped__()

@@ -44,10 +44,10 @@ def test_no_texts_and_texts_from_a_generator():
 
 
 @pytest.mark.parametrize("count", [0, 1, 254, 255, 256, 257, 600])
-def test_no_progress_is_told_of_what_is_not_read(count):
-    told = []
-    read_documents(["cat"] * count, TERM_OF, EMPTY, told.append)
-    assert count - 256 < sum(told) <= count
+def test_progress_counts_only_texts_that_were_read(count):
+    progress_calls = []
+    read_documents(["cat"] * count, TERM_OF, EMPTY, progress_calls.append)
+    assert count - 256 < sum(progress_calls) <= count
 
 
 # Compiled
@@ -99,7 +99,7 @@ def case(request):
 @example(texts=[])
 @example(texts=["", "", "cat", "", ""])
 @example(texts=["fo'c's'le 'tis dogs' can''t can'’t ’’a’’ a’", "mice’s MICE'S Mice’S mice's_"])
-def test_any_texts_are_read_as_defined(case, texts):
+def test_look_up_agrees_with_the_definition(case, texts):
     analyzer, table = case
     same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
 
@@ -108,7 +108,7 @@ def test_any_texts_are_read_as_defined(case, texts):
 @compiled
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
 @given(text=TEXTS, at=st.integers(0, 17))
-def test_a_token_is_found_wherever_it_stands_in_a_text(morphology, text, at):
+def test_a_token_is_found_at_any_position(morphology, text, at):
     """The bytes are looked at by eights: every place in eight, and the end of a text."""
     analyzer = Analyzer(morphology)
     table = TokenTable.build(analyzer, INPUTS)
@@ -117,7 +117,7 @@ def test_a_token_is_found_wherever_it_stands_in_a_text(morphology, text, at):
 
 
 @compiled
-def test_every_character_is_or_is_no_letter_as_python_says(case):
+def test_compiled_code_agrees_with_python_on_letters(case):
     analyzer, table = case
     texts = [f"cat{chr(point)}cat a'{chr(point)}" for point in range(0x3000)]
     texts += ["".join(map(chr, range(start, start + 0x800))) for start in range(0, 0x110000, 0x800)]
@@ -125,7 +125,7 @@ def test_every_character_is_or_is_no_letter_as_python_says(case):
 
 
 @pytest.mark.parametrize("limit", reader._LIMITS)
-def test_letters_are_what_a_token_is_made_of(limit):
+def test_letters_table_agrees_with_the_tokenizer(limit):
     bits = np.unpackbits(np.frombuffer(letters(limit), dtype=np.uint8), bitorder="little")
     assert len(bits) == limit
     some = [*range(0x800), *range(0x800, limit, 37)]
@@ -148,21 +148,21 @@ def test_tokens_and_inputs_of_any_length(size):
 
 @compiled
 @pytest.mark.parametrize("threads", [None, 1, 2, 5])
-def test_blocks_and_threads_change_nothing(threads, monkeypatch):
+def test_block_size_and_threads_do_not_change_documents(threads, monkeypatch):
     monkeypatch.setattr(reader, "BLOCK_CHARACTERS", 50)
     rng = np.random.default_rng(3)
     words = ["mice", "Café", "the", "cat", "мир", "qwxyz", "", "日本語", "o’clock"]
     texts = [" ".join(rng.choice(words, rng.integers(0, 30))) for _ in range(400)]
-    table, told = TokenTable.build(Analyzer(), INPUTS), []
+    table, progress_calls = TokenTable.build(Analyzer(), INPUTS), []
     with parallel.at_most(threads):
-        read = look_up(texts, table, len(INPUTS), told.append)
+        read = look_up(texts, table, len(INPUTS), progress_calls.append)
     same(read, defined(texts, Analyzer(), INPUTS))
-    assert sum(told) == 400
-    assert len(told) > 50
+    assert sum(progress_calls) == 400
+    assert len(progress_calls) > 50
 
 
 @compiled
-def test_a_token_that_fails_to_be_looked_up_fails_the_reading(monkeypatch):
+def test_an_error_during_a_look_up_is_raised(monkeypatch):
     def find(table, token):
         raise MemoryError
 
@@ -181,14 +181,14 @@ class Odd(str):
 
 
 @compiled
-def test_the_bytes_of_a_text_are_those_of_its_characters():
+def test_subclasses_of_str_cannot_change_their_bytes():
     table = TokenTable.build(Analyzer(), INPUTS)
     same(look_up([Odd("é mouse")], table, 99), look_up(["é mouse"], table, 99))
 
 
 @compiled
 @pytest.mark.parametrize("wrong", [None, 1, b"cat", b"caf\xc3", ["cat"]])
-def test_what_is_no_text_is_refused(wrong):
+def test_values_that_are_not_texts_are_refused(wrong):
     table = TokenTable.build(Analyzer(), INPUTS)
     with pytest.raises(TypeError):
         look_up(["cat", wrong], table, 1)
@@ -196,7 +196,7 @@ def test_what_is_no_text_is_refused(wrong):
 
 @compiled
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
-def test_20_newsgroups_are_read_as_defined(newsgroups_home, embedded, morphology):
+def test_look_up_agrees_with_the_definition_on_20_newsgroups(newsgroups_home, embedded, morphology):
     from sklearn.datasets import fetch_20newsgroups
 
     texts = fetch_20newsgroups(

@@ -62,20 +62,20 @@ def read(analyzer, *texts):
 # What both are
 
 
-def test_the_fast_analyzer_is_the_default_and_says_so(toy_vectors):
+def test_the_fast_analyzer_is_the_default(toy_vectors):
     guarantee = SynTF(vectors=toy_vectors).fit([]).guarantee_
     assert (guarantee.analyzer, guarantee.morphology) == ("fast", "lemma")
     assert json.loads(guarantee.as_json())["analyzer"] == "fast"
     assert isinstance(Anonymizer.build(Settings(vectors=toy_vectors)).analyzer, Analyzer)
 
 
-def test_the_fast_analyzer_reads_text_by_text_and_takes_a_word_as_it_is():
+def test_the_fast_analyzer_reads_each_text_by_itself():
     assert read(Analyzer(), "The cat's e-mail.", "") == [["The", "cat's", "e", "mail"], []]
     assert Analyzer().token_of("e-mail") == "e-mail"
 
 
 @pytest.mark.parametrize("analyzer", ["", "Fast", "spacy", "spacy:", "en_core_web_sm", None, 1])
-def test_an_unknown_analyzer_is_named(analyzer):
+def test_an_unknown_analyzer_is_refused(analyzer):
     with pytest.raises(SyntfError, match=f"fast or spacy:MODEL, not {re.escape(repr(analyzer))}"):
         Settings(analyzer=analyzer)
 
@@ -84,7 +84,7 @@ def test_an_unknown_analyzer_is_named(analyzer):
 
 
 @given(ANY_TEXT)
-def test_a_short_text_is_one_piece_and_loses_only_blanks_and_what_spacy_cannot_take(text):
+def test_a_short_text_is_one_piece(text):
     taken = re.sub("[\x00\ud800-\udfff]", " ", text).lstrip()
     assert pieces(text) == ([taken] if taken else [])
 
@@ -95,7 +95,7 @@ def test_a_short_text_is_one_piece_and_loses_only_blanks_and_what_spacy_cannot_t
 @pytest.mark.parametrize(
     "size", [PIECE_CHARACTERS + more for more in (-1, 0, 1, 2 * PIECE_CHARACTERS + 7)]
 )
-def test_long_texts_are_cut_at_blanks_and_whole_otherwise(unit, size):
+def test_long_texts_are_cut_at_blanks(unit, size):
     text = (unit * size)[:size]
     found = pieces(text)
     assert all(len(piece) <= PIECE_CHARACTERS for piece in found)
@@ -108,7 +108,7 @@ def test_long_texts_are_cut_at_blanks_and_whole_otherwise(unit, size):
 # Blank pipelines: tokens, stop words and numbers
 
 
-def test_a_blank_pipeline_reads_spacys_tokens_with_the_fast_lemmas(spacy):
+def test_a_blank_pipeline_has_spacys_tokens_and_the_fast_lemmas(spacy):
     blank = SpacyAnalyzer("blank:en")
     text = "The mice aren't in Mr. Smith's U.K. e-mail: $ 1,000 + ten, >>> :) o’clock!"
     assert read(blank, text) == [
@@ -126,7 +126,7 @@ def test_a_blank_pipeline_reads_spacys_tokens_with_the_fast_lemmas(spacy):
         ("orth", [("Mice", "mice"), ("JUMPED", "jumped")]),
     ],
 )
-def test_morphology_is_that_of_the_fast_analyzer(spacy, morphology, terms):
+def test_morphology_works_as_in_the_fast_analyzer(spacy, morphology, terms):
     assert read(SpacyAnalyzer("blank:en", morphology), "Mice JUMPED") == [terms]
     assert [Analyzer(morphology).candidates(word) for word in ("Mice", "JUMPED")] == terms
 
@@ -141,14 +141,14 @@ def test_stop_words_are_spacys_unless_given(spacy):
     assert found == ["the", "anyway", "upon"]  # mice by their lemma, ran as written
 
 
-def test_numbers_are_those_like_num_knows(spacy):
+def test_numbers_follow_like_num(spacy):
     text = "two 2 1,000 3/4 twelfth cats"
     assert read(SpacyAnalyzer("blank:en", "lower"), text) == [[("cats",)]]
     kept = SpacyAnalyzer("blank:en", "lower", numbers=True)
     assert [terms[0] for terms in read(kept, text)[0]] == text.split()
 
 
-def test_other_languages_are_read_but_not_lemmatised_by_english_rules(spacy):
+def test_other_languages_are_not_lemmatised_by_english_rules(spacy):
     german = SpacyAnalyzer("blank:de", "lower")
     assert read(german, "Die Mäuse und das Haus") == [[("mäuse",), ("haus",)]]
     with pytest.raises(SyntfError, match="'blank:de' has no lemmatiser: choose morphology lower"):
@@ -180,7 +180,7 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def test_a_text_is_read_the_same_alone_in_any_company_and_in_other_processes(model):
+def test_terms_of_a_text_do_not_depend_on_other_texts_or_processes(model):
     """130 texts make three batches, so that processes share them; their words recur."""
     analyzer = SpacyAnalyzer(model)
     alone = {text: read(analyzer, text)[0] for text in TEXTS}
@@ -203,7 +203,7 @@ def test_batches_go_to_processes_in_order(spacy, monkeypatch):
 
 
 @pytest.mark.parametrize("text", AWKWARD)
-def test_awkward_texts_give_terms_or_none(model, text):
+def test_awkward_texts_raise_no_error(model, text):
     for morphology in ("lemma", "lower", "orth"):
         (found,) = read(SpacyAnalyzer(model, morphology, stop_words=set()), text)
         if "dog" in text:
@@ -214,10 +214,10 @@ def test_awkward_texts_give_terms_or_none(model, text):
 @given(ANY_TEXT)
 def test_arbitrary_text_never_raises_nor_warns(model, text):
     for analyzer in (SpacyAnalyzer(model), SpacyAnalyzer("blank:en", "orth", numbers=True)):
-        with warnings.catch_warnings(record=True) as told:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             (found,) = read(analyzer, text)
-        assert told == []
+        assert caught == []
         assert all(1 <= len(terms) <= 2 and all(terms) for terms in found)
 
 
@@ -247,14 +247,14 @@ class Moody:
         return self.nlp(text)
 
 
-def test_a_pipeline_that_fails_or_warns_on_a_text_tells_nobody(spacy, monkeypatch):
+def test_failures_and_warnings_of_a_pipeline_are_not_shown(spacy, monkeypatch):
     analyzer = SpacyAnalyzer("blank:en", "lower")
     moody = Moody(spacy.blank("en"))
     monkeypatch.setattr(analyzer, "_pipeline", lambda: moody)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = read(analyzer, "horse", "cat horse", "dog horse")
-    assert told == []
+    assert caught == []
     assert found == [[("horse",)], [], [("dog",), ("horse",)]]
 
 
@@ -272,7 +272,7 @@ def test_a_pipeline_that_fails_on_a_public_text_is_refused(spacy, monkeypatch):
 # What is absent
 
 
-def test_absent_spacy_is_named_with_the_command_for_it(monkeypatch):
+def test_missing_spacy_is_reported_with_the_command_to_install_it(monkeypatch):
     real = builtins.__import__
 
     def without_spacy(name, *rest, **more):
@@ -287,18 +287,18 @@ def test_absent_spacy_is_named_with_the_command_for_it(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["qq_none", "../none"])
-def test_an_absent_pipeline_is_named_with_the_command_for_it(spacy, name):
+def test_a_missing_pipeline_is_reported_with_the_command_to_install_it(spacy, name):
     with pytest.raises(SyntfError, match=f"{name!r} is installed: python -m spacy download {name}"):
         SpacyAnalyzer(name)
 
 
 @pytest.mark.parametrize("name", ["blank", "blank:", "blank:qq"])
-def test_an_unknown_language_is_named(spacy, name):
+def test_an_unknown_language_is_refused(spacy, name):
     with pytest.raises(SyntfError, match=r"spaCy has no language .*, as in spacy:blank:en"):
         SpacyAnalyzer(name)
 
 
-def test_what_the_fast_analyzer_refuses_is_refused(spacy):
+def test_options_that_the_fast_analyzer_refuses_are_refused(spacy):
     with pytest.raises(SyntfError, match="morphology must be"):
         SpacyAnalyzer("blank:en", "stem")
     with pytest.raises(SyntfError, match="stop_words must be a set"):
@@ -338,7 +338,7 @@ def test_an_idf_is_fitted_on_the_pipelines_terms(spacy, toy_vectors):
     assert weights[1] > 1.6
 
 
-def test_a_word_alone_is_the_term_it_would_be_in_a_text(spacy, toy_vectors):
+def test_a_single_word_has_the_same_term_as_in_a_text(spacy, toy_vectors):
     made = Anonymizer.build(
         Settings(analyzer="spacy:blank:en", vectors=toy_vectors, vocabulary=["mouse", "dog"])
     )
@@ -346,14 +346,14 @@ def test_a_word_alone_is_the_term_it_would_be_in_a_text(spacy, toy_vectors):
     assert [made.term(word) for word in words] == [0, 1, 1, None, None, None, None]
 
 
-def test_a_fitted_transformer_travels_without_its_pipeline(model, toy_vectors):
+def test_a_pickled_estimator_does_not_contain_the_pipeline(model, toy_vectors):
     made = SynTF(analyzer=f"spacy:{model}", vectors=toy_vectors, length=9).fit([])
     raw = pickle.dumps(made)
     assert len(raw) < len(pickle.dumps(SynTF(vectors=toy_vectors, length=9).fit([]))) + 1000
     assert pickle.loads(raw).transform(["a cat"]).sum() == 9  # noqa: S301
 
 
-def test_the_command_line_reads_by_spacy(spacy, tmp_path, python):
+def test_the_command_line_accepts_a_spacy_analyzer(spacy, tmp_path, python):
     """In a process of its own, over enough texts for several: it ends, and says nothing."""
     (tmp_path / "in.csv").write_text("text\n" + "the mice ran\n" * 150, encoding="utf-8")
     (tmp_path / "terms.txt").write_text("mouse\nrun\ncat\n", encoding="utf-8")

@@ -36,7 +36,7 @@ def answers(table):
     return [table.find(word) for word in WORDS]
 
 
-def test_it_is_worked_out_once(empty_cache, made):
+def test_a_token_table_is_built_once(empty_cache, made):
     first, second = (cached_table(Analyzer(), INPUTS) for _ in range(2))
     assert made == [4]
     assert answers(first) == answers(second) == [0, 1, 2, -1, -1, 0]
@@ -47,7 +47,7 @@ def test_it_is_worked_out_once(empty_cache, made):
     assert made == [4, 4]
 
 
-def test_it_is_known_by_all_it_depends_on(empty_cache, made, monkeypatch):
+def test_the_cache_key_covers_everything_the_table_depends_on(empty_cache, made, monkeypatch):
     asked = [
         (Analyzer(), INPUTS), (Analyzer("lower"), INPUTS), (Analyzer("orth"), INPUTS),
         (Analyzer(numbers=True), INPUTS), (Analyzer(stop_words={"cat"}), INPUTS),
@@ -66,7 +66,7 @@ def test_it_is_known_by_all_it_depends_on(empty_cache, made, monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_entry_damaged_or_cut_anywhere_is_made_anew_and_mended(empty_cache, made):
+def test_a_damaged_entry_is_built_again_and_replaced(empty_cache, made):
     table = cached_table(Analyzer(), INPUTS)
     (entry,) = empty_cache.iterdir()
     raw = entry.read_bytes()
@@ -80,7 +80,7 @@ def test_an_entry_damaged_or_cut_anywhere_is_made_anew_and_mended(empty_cache, m
         assert entry.read_bytes() == raw
 
 
-def test_with_what_is_remembered_no_lexicon_is_made(empty_cache, monkeypatch, toy_vectors):
+def test_a_cached_table_needs_no_lexicon(empty_cache, monkeypatch, toy_vectors):
     texts = ["The cat's Mice aren’t running", "café Straße 2nd"]
     synthetic = SynTF(vectors=toy_vectors, vocabulary=toy_vectors.words, length=3).fit([])
     before = synthetic._anonymizer.read(texts)
@@ -91,7 +91,7 @@ def test_with_what_is_remembered_no_lexicon_is_made(empty_cache, monkeypatch, to
 
 
 @pytest.mark.parametrize("fitted", [False, True])
-def test_nothing_of_a_text_is_kept(empty_cache, toy_vectors, fitted):
+def test_the_cache_contains_nothing_from_texts(empty_cache, toy_vectors, fitted):
     """Neither of a word that compiled code looks up nor of one that Python is asked for."""
     texts = ["zanzibarcanary zänzibarcanary cat", "zanzibarcanary’s dog zänzibarcanary"]
     more = {"fit_vocabulary": True} if fitted else {"vocabulary": toy_vectors.words}

@@ -45,7 +45,7 @@ def written(word):
 
 
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=lambda a: f"{a.morphology}{a.numbers:d}")
-def test_tokens_count_as_the_analyzer_says_however_written(analyzer):
+def test_token_table_agrees_with_the_analyzer(analyzer):
     table, term_of = TokenTable.build(analyzer, INPUTS), defined(analyzer, INPUTS)
     words = {*INPUTS, *english_stop_words(), "qwxyz", "İ", "ΣΊΣΥΦΟΣ", "\u212a", "ſ", "3rd", ""}
     words |= {form for form, lemma in lexicon().lemmas.items() if lemma in INPUTS}
@@ -58,7 +58,7 @@ def test_tokens_count_as_the_analyzer_says_however_written(analyzer):
 @pytest.mark.slow
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
 @given(token=st.text(st.characters(), max_size=12))
-def test_any_token_counts_as_the_analyzer_says(morphology, token):
+def test_token_table_agrees_with_the_analyzer_on_any_token(morphology, token):
     analyzer = Analyzer(morphology)
     word = token.rstrip("'’") or "x"
     inputs = [word, word.lower(), "mouse"]
@@ -68,14 +68,14 @@ def test_any_token_counts_as_the_analyzer_says(morphology, token):
             assert table.find(one) == term_of(one)
 
 
-def test_over_the_whole_lexicon_and_the_default_words(embedded):
+def test_token_table_agrees_on_the_whole_lexicon(embedded):
     analyzer, inputs = Analyzer(), embedded.words[:20_000]
     table, term_of = TokenTable.build(analyzer, inputs), defined(analyzer, inputs)
     for word in (*lexicon().lemmas, *embedded.words):
         assert table.find(word) == term_of(word)
 
 
-def test_no_lower_case_changes_in_lower_case():
+def test_lowercasing_twice_changes_nothing():
     """What a token's form rests on: the analyzer says the same of it as of the token."""
     lowered = [chr(point).lower() for point in range(0x110000)]
     assert [low for low in lowered if low != low.lower()] == []
@@ -84,7 +84,7 @@ def test_no_lower_case_changes_in_lower_case():
 
 @settings(max_examples=50)
 @given(st.integers(0, 2**32), st.integers(0, 600), st.sampled_from([2, 4, 26]))
-def test_forms_that_share_a_slot_are_told_apart(seed, count, letters):
+def test_forms_with_the_same_slot_are_distinguished(seed, count, letters):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 30, count)
     drawn = ["".join(map(chr, 97 + rng.integers(0, letters, size))) for size in sizes]
@@ -96,7 +96,7 @@ def test_forms_that_share_a_slot_are_told_apart(seed, count, letters):
     assert len(homes) == len(number) <= len(table.slots) / 2
 
 
-def test_slots_were_shared_in_such_a_table():
+def test_the_table_of_the_previous_test_has_shared_slots():
     """With 50,000 forms many want one slot: the look-up past the first is tried."""
     words = [f"w{i:x}" for i in range(50_000)]
     analyzer = Analyzer("lower", stop_words=frozenset())
@@ -107,7 +107,7 @@ def test_slots_were_shared_in_such_a_table():
     assert (taken[1:] & taken[:-1]).sum() > 1000
 
 
-def test_forms_of_which_all_that_a_slot_holds_is_equal_are_told_apart():
+def test_forms_with_equal_slot_contents_are_distinguished():
     """Half a hash is kept; among so many forms some share it, and then a slot of a small table."""
     letters = np.random.default_rng(5).integers(97, 123, (400_000, 12), dtype=np.uint8)
     words = letters.tobytes().decode()
@@ -131,7 +131,7 @@ def raw_of(table):
 
 
 @pytest.mark.parametrize("inputs", [["cat", "mouse", "o'clock"], ["the"]])
-def test_what_is_kept_is_the_table(inputs):
+def test_a_stored_table_is_read_back(inputs):
     made = TokenTable.build(Analyzer(), inputs)
     kept = TokenTable.from_bytes(raw_of(made), Analyzer(), inputs)
     for mine, theirs in zip(kept.to_arrays(), made.to_arrays(), strict=True):
@@ -140,7 +140,7 @@ def test_what_is_kept_is_the_table(inputs):
     assert [kept.find(word) for word in words] == [made.find(word) for word in words]
 
 
-def test_nothing_kept_points_outside():
+def test_stored_numbers_outside_the_arrays_are_refused():
     """Any 64 bits changed in any place: refused, or a table that answers with inputs."""
     inputs = ["cat", "mouse", "dog"]
     raw = raw_of(TokenTable.build(Analyzer(), inputs))

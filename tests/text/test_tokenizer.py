@@ -36,7 +36,7 @@ def test_tokens_of_awkward_text(text, found):
 
 
 @given(ANY_TEXT)
-def test_tokens_leave_out_no_letter_or_digit_and_nothing_else_comes_in(text):
+def test_tokens_contain_every_letter_and_digit_and_nothing_else(text):
     letters = [c for c in text if c.isalnum()]
     assert [c for token in tokenize(text) for c in token if c not in "'’"] == letters
     assert all(re.search(r"\s|_", token) is None for token in tokenize(text))
@@ -87,7 +87,7 @@ def test_every_public_stop_word_is_left_out_however_written(morphology):
             assert analyzer.candidates(form) == ()
 
 
-def test_the_public_list_is_of_function_words():
+def test_the_public_stop_words_are_function_words():
     words = english_stop_words()
     assert len(words) == 512
     assert all(word == word.lower().strip() for word in words)
@@ -95,13 +95,13 @@ def test_the_public_list_is_of_function_words():
     assert not {"cat", "house", "run", "government", "computer"} & words
 
 
-def test_stop_words_of_ones_own_stand_in_for_the_public_list():
+def test_given_stop_words_replace_the_public_list():
     analyzer = Analyzer("lower", stop_words={"cat"})
     assert [analyzer.candidates(t) for t in ("Cat", "cat’s", "the")] == [(), (), ("the",)]
     assert Analyzer("lower", stop_words=frozenset()).candidates("the") == ("the",)
 
 
-def test_a_stop_word_is_found_as_written_and_as_lemma():
+def test_a_stop_word_is_left_out_as_written_and_as_lemma():
     by_lemma = Analyzer(stop_words={"mouse"})
     assert [by_lemma.candidates(t) for t in ("mouse", "Mice", "mice’s")] == [(), (), ()]
     by_surface = Analyzer(stop_words={"mice"})
@@ -112,7 +112,7 @@ def test_a_stop_word_is_found_as_written_and_as_lemma():
 
 
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
-def test_numbers_are_left_out_unless_asked_for(morphology):
+def test_numbers_are_left_out_by_default(morphology):
     without = Analyzer(morphology, stop_words=set())
     kept = Analyzer(morphology, stop_words=set(), numbers=True)
     for number in (*DIGITS, *NUMBER_WORDS):
@@ -129,6 +129,6 @@ def test_numbers_are_kept_with_the_public_stop_words_too(number):
 
 
 @pytest.mark.parametrize("morphology", ["x", "", "Lemma", None, 1, ["lemma"]])
-def test_an_unknown_morphology_is_named(morphology):
+def test_an_unknown_morphology_is_refused(morphology):
     with pytest.raises(SyntfError, match=re.escape(repr(morphology))):
         Analyzer(morphology)

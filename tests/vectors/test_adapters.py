@@ -43,7 +43,7 @@ def test_keyed_vectors_need_no_gensim(monkeypatch):
     same(from_object(keyed(WORDS, NUMBERS)))
 
 
-def test_gensims_own_keyed_vectors():
+def test_keyed_vectors_of_gensim():
     gensim = pytest.importorskip("gensim.models", reason="needs gensim: pip install gensim")
     source = gensim.KeyedVectors(vector_size=6)
     source.add_vectors(WORDS, NUMBERS)
@@ -59,7 +59,7 @@ def test_keyed_vectors_with_faults_are_refused():
         from_object(keyed(WORDS[:3], NUMBERS))
 
 
-def test_a_pipeline_in_the_order_of_its_rows(pipeline):
+def test_vectors_of_a_pipeline_have_the_order_of_its_rows(pipeline):
     made = from_object(pipeline)
     same(made)
     assert made.notes == []
@@ -89,7 +89,7 @@ def test_a_pipeline_without_vectors_is_refused(spacy):
         from_object(spacy.blank("en"))
 
 
-def test_a_model_by_its_name_or_folder(pipeline, tmp_path):
+def test_a_model_is_found_by_name_or_folder(pipeline, tmp_path):
     pipeline.to_disk(tmp_path / "model")
     same(from_model(str(tmp_path / "model")))
     for name in ("no_such_model_md", str(tmp_path)):
@@ -99,19 +99,19 @@ def test_a_model_by_its_name_or_folder(pipeline, tmp_path):
     assert synthetic.get_feature_names_out().tolist() == WORDS
 
 
-def test_without_spacy_it_says_what_to_install(monkeypatch):
+def test_missing_spacy_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(SyntfError, match=r"pip install 'syntf\[spacy\]'"):
         from_model("en_core_web_md")
 
 
 @pytest.mark.parametrize("wrong", [3, NUMBERS, ["cat"], {"cat": [1]}])
-def test_anything_else_is_refused(wrong):
+def test_other_objects_are_refused(wrong):
     with pytest.raises(SyntfError, match=f"not {type(wrong).__name__}"):
         SynTF(vectors=wrong).fit([])
 
 
-def test_the_mechanism_is_that_of_the_same_vectors(pipeline):
+def test_adapted_vectors_give_the_same_mechanism(pipeline):
     sources = [WordVectors.quantize(WORDS, NUMBERS), keyed(WORDS, NUMBERS), pipeline]
     made = [clone(SynTF(vectors=one, vocabulary=WORDS, length=3)).fit([]) for one in sources]
     assert len({one.guarantee_.digest for one in made}) == 1

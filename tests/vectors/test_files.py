@@ -96,7 +96,7 @@ def test_all_formats_give_the_same_table(put, monkeypatch, name, packed, piece):
 
 
 @given(hnp.arrays(np.float32, (3, 4), elements=st.floats(-(2.0**90), 2.0**90, width=32)))
-def test_all_formats_agree_on_any_numbers_or_refuse_alike(tmp_path_factory, matrix):
+def test_all_formats_agree_on_any_numbers(tmp_path_factory, matrix):
     path = tmp_path_factory.mktemp("any") / "v.bin"
     zero = int((matrix == 0).all(axis=1).sum())
     wanted = None if zero else WordVectors.quantize(["a", "b", "c"], matrix).matrix
@@ -110,7 +110,7 @@ def test_all_formats_agree_on_any_numbers_or_refuse_alike(tmp_path_factory, matr
             WordVectors.read(path)
 
 
-def test_lines_are_put_together_wherever_the_pieces_end():
+def test_lines_are_whole_wherever_pieces_end():
     raw = b"\xef\xbb\xbfcat 1 2\n\nlonger-word 3 4\nend 5 6"
     for size in range(1, len(raw) + 1):
         pieces = [raw[at : at + size] for at in range(0, len(raw), size)]
@@ -119,7 +119,7 @@ def test_lines_are_put_together_wherever_the_pieces_end():
         assert all(line.endswith(b"\n") for line in lines[:-1])
 
 
-def test_a_tiny_word2vec_file_is_told_by_its_suffix(put):
+def test_a_tiny_word2vec_file_is_recognised_by_its_suffix(put):
     """Eight bytes that no text rules out: 'a' and two float32 of printable bytes."""
     raw = b"1 2\na " + b"AAAABBBB"
     values = np.frombuffer(b"AAAABBBB", dtype="<f4")
@@ -159,7 +159,7 @@ def test_the_first_lines_of_glove_in_all_formats(put):
 
 
 @pytest.mark.parametrize("name", ["v.txt", "v.txt.gz", "v.bin", "v.bin.gz"])
-def test_what_gensim_writes_is_read_as_gensim_reads_it(tmp_path, name):
+def test_files_of_gensim_are_read_as_gensim_reads_them(tmp_path, name):
     gensim = pytest.importorskip("gensim.models", reason="needs gensim: pip install gensim")
     path = str(tmp_path / name)
     saved = gensim.KeyedVectors(vector_size=7)
@@ -172,7 +172,7 @@ def test_what_gensim_writes_is_read_as_gensim_reads_it(tmp_path, name):
     assert (theirs.vectors == NUMBERS).all()
 
 
-def test_what_gensim_pickles_is_refused(tmp_path):
+def test_pickles_of_gensim_are_refused(tmp_path):
     gensim = pytest.importorskip("gensim.models", reason="needs gensim: pip install gensim")
     saved = gensim.KeyedVectors(vector_size=7)
     saved.add_vectors(WORDS, NUMBERS)
@@ -358,13 +358,13 @@ def saved(**arrays):
         (b"\xba\x16\x4f\x2f\x0c\x00\x00\x00", r"fastText model.*\.vec"),
     ],
 )
-def test_what_is_not_a_table_is_refused(put, raw, says):
+def test_values_that_are_not_a_table_are_refused(put, raw, says):
     with pytest.raises(SyntfError, match=says):
         WordVectors.read(put(raw))
 
 
 @pytest.mark.parametrize("name", ["npz", "npz, compressed", "word2vec binary", "word2vec text"])
-def test_a_file_with_any_one_byte_damaged_is_read_or_refused(put, name):
+def test_a_file_with_a_damaged_byte_is_read_or_refused(put, name):
     raw = FORMATS[name](WORDS[:3], NUMBERS[:3])
     for place in range(len(raw)):
         path = put(raw[:place] + bytes([raw[place] ^ 0xFF]) + raw[place + 1 :], "v.bin")
@@ -377,26 +377,26 @@ def test_a_file_with_any_one_byte_damaged_is_read_or_refused(put, name):
 # Progress, and the standard library in place of isal
 
 
-def test_progress_tells_of_all_bytes_of_the_file(put, monkeypatch):
+def test_progress_counts_all_bytes_of_the_file(put, monkeypatch):
     monkeypatch.setattr(files, "PIECE_BYTES", 1 << 9)
-    told = []
+    progress_calls = []
 
     @contextmanager
     def stages(name, total):
-        told.append((name, total))
-        yield told.append
+        progress_calls.append((name, total))
+        yield progress_calls.append
 
     for form in (*FORMATS.values(), lambda w, m: gzip.compress(text(w, m))):
-        told.clear()
+        progress_calls.clear()
         path = put(form(WORDS, NUMBERS))
         WordVectors.read(path, stages)
         size = path.stat().st_size
-        assert told[0] == ("reading vectors", size)
-        assert sum(told[1:]) == size
+        assert progress_calls[0] == ("reading vectors", size)
+        assert sum(progress_calls[1:]) == size
 
 
 @pytest.mark.parametrize("cut", [None, -1, -8, -9, 30])
-def test_gzip_is_read_alike_without_isal(put, monkeypatch, cut):
+def test_gzip_is_read_without_isal(put, monkeypatch, cut):
     path = put(gzip.compress(text(WORDS, NUMBERS))[:cut])
     found = []
     for module in (files.inflating, zlib):

@@ -32,14 +32,14 @@ def entry(path, empty_cache):
 
 def load(path):
     """The vectors, and whether the file was read for them."""
-    told = []
+    progress_calls = []
 
     @contextmanager
     def stages(name, total):
-        told.append(name)
+        progress_calls.append(name)
         yield lambda steps: None
 
-    return read_cached(path, stages), bool(told)
+    return read_cached(path, stages), bool(progress_calls)
 
 
 def same(a, b):
@@ -64,7 +64,7 @@ def test_a_file_is_read_once(path, empty_cache):
     assert mapped(again.matrix)
 
 
-def test_the_same_bytes_elsewhere_are_known_and_other_bytes_are_not(path, entry, tmp_path):
+def test_the_cache_key_is_the_bytes_of_the_file(path, entry, tmp_path):
     other = tmp_path / "other.txt"
     other.write_bytes(RAW)
     assert not load(other)[1]
@@ -78,7 +78,7 @@ def test_the_same_bytes_elsewhere_are_known_and_other_bytes_are_not(path, entry,
     assert load(other)[1]
 
 
-def test_a_file_whose_name_says_what_it_is_is_known_under_that_kind_only(tmp_path, empty_cache):
+def test_the_cache_key_includes_the_format(tmp_path, empty_cache):
     raw = b"1 2\na AAAABBBB"
     for name in ("v.bin", "v.txt"):
         (tmp_path / name).write_bytes(raw)
@@ -87,7 +87,7 @@ def test_a_file_whose_name_says_what_it_is_is_known_under_that_kind_only(tmp_pat
         load(tmp_path / "v.txt")
 
 
-def test_an_entry_damaged_or_cut_anywhere_is_read_anew_and_mended(path, entry):
+def test_a_damaged_entry_is_read_again_and_replaced(path, entry):
     raw = entry.read_bytes()
     damaged = [raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :] for at in range(len(raw))]
     for content in (*damaged, *(raw[:size] for size in range(len(raw))), raw + b"x", b"other"):
@@ -99,7 +99,7 @@ def test_an_entry_damaged_or_cut_anywhere_is_read_anew_and_mended(path, entry):
         assert entry.read_bytes() == raw
 
 
-def test_a_file_that_changes_while_it_is_read_is_not_kept(path, empty_cache, monkeypatch):
+def test_a_file_that_changes_during_reading_is_not_cached(path, empty_cache, monkeypatch):
     read = WordVectors.read
 
     def changing(source, stages):
@@ -112,7 +112,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(path, empty_cache, mon
     assert not empty_cache.exists() or not list(empty_cache.iterdir())
 
 
-def test_a_file_with_faults_is_not_kept(tmp_path, empty_cache):
+def test_a_file_with_faults_is_not_cached(tmp_path, empty_cache):
     (tmp_path / "v.txt").write_bytes(b"cat 1 2\ndog 0 0\n")
     for _ in range(2):
         with pytest.raises(SyntfError, match="zero"):
@@ -120,7 +120,7 @@ def test_a_file_with_faults_is_not_kept(tmp_path, empty_cache):
     assert not empty_cache.exists()
 
 
-def test_clear_forgets_vectors_too(path, entry, empty_cache):
+def test_clear_deletes_cached_vectors(path, entry, empty_cache):
     (empty_cache / "mine.vectors").write_text("mine")
     assert cache_store.clear() == 1
     assert [one.name for one in empty_cache.iterdir()] == ["mine.vectors"]
@@ -136,7 +136,7 @@ def test_a_cache_that_cannot_be_written_does_not_stop_a_run(path, tmp_path, monk
         assert same(made, WordVectors.read(path))
 
 
-def test_remembered_vectors_make_the_same_mechanism(path, empty_cache):
+def test_cached_vectors_give_the_same_mechanism(path, empty_cache):
     made = [SynTF(vectors=path, vocabulary=["cat", "dog"], length=3).fit([]) for _ in range(2)]
     assert made[0].guarantee_ == made[1].guarantee_
     assert len(list(empty_cache.glob("*.vectors"))) == 1

@@ -24,7 +24,7 @@ def glove(words, matrix):
     return ("\n".join(lines) + "\n").encode()
 
 
-def test_embedded_table_is_whole(embedded):
+def test_embedded_table_is_complete(embedded):
     assert len(embedded.words) >= 100_000
     assert len(set(embedded.words)) == len(embedded.words)
     assert all(embedded.words)
@@ -97,19 +97,19 @@ def test_vectors_of_no_words_are_refused():
             make([], np.ones((0, 3), dtype=np.int8))
 
 
-def test_a_matrix_that_is_not_int8_is_not_taken_as_it_is():
+def test_a_matrix_that_is_not_int8_is_refused():
     """Exact products and the digest are of int8; finer numbers would escape both."""
     with pytest.raises(SyntfError, match="int8"):
         WordVectors(["a", "b"], np.array([[0.25, 0.5], [0.5, -0.5]]))
 
 
-def test_find_takes_the_word_as_written_then_its_lower_case():
+def test_find_tries_the_word_as_written_then_in_lower_case():
     vectors = WordVectors(["cat", "Cat", "dog"], np.eye(3, dtype=np.int8))
     found = [vectors.find(word) for word in ("cat", "Cat", "CAT", "Dog", "cow", "")]
     assert found == [0, 1, 0, 2, None, None]
 
 
-def test_find_takes_the_first_of_two():
+def test_find_returns_the_first_of_two():
     assert WordVectors(["cat", "dog", "cat"], np.eye(3, dtype=np.int8)).find("cat") == 0
 
 
@@ -128,7 +128,7 @@ def test_read_plain_and_gzip_agree_exactly_with_quantize(tmp_path_factory, matri
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
-def test_read_takes_any_line_end_and_path_as_text(tmp_path, end):
+def test_read_accepts_any_line_end_and_a_path_as_text(tmp_path, end):
     path = tmp_path / "v.txt"
     path.write_bytes((end or b"\n").join([b"cat 1 2", b"dog -1e-3 +.5"]) + end)
     made = WordVectors.read(str(path))
@@ -190,19 +190,19 @@ def test_read_keeps_the_first_of_duplicates(tmp_path):
         (gzip.compress(b"cat 1 2\n" * 99, mtime=0)[:-9], r"cannot read"),
     ],
 )
-def test_read_says_where_a_file_goes_wrong(tmp_path, raw, says):
+def test_read_reports_the_place_of_a_fault(tmp_path, raw, says):
     (tmp_path / "v.txt").write_bytes(raw)
     with pytest.raises(SyntfError, match=says):
         WordVectors.read(tmp_path / "v.txt")
 
 
-def test_read_names_the_file_that_is_missing(tmp_path):
+def test_read_reports_a_missing_file(tmp_path):
     for path in (tmp_path / "none.txt", tmp_path):
         with pytest.raises(SyntfError, match=re.escape(str(path))):
             WordVectors.read(path)
 
 
-def test_a_gzip_file_with_any_one_byte_damaged_is_read_or_refused(tmp_path):
+def test_a_gzip_file_with_a_damaged_byte_is_read_or_refused(tmp_path):
     words = [f"word{i}" for i in range(30)]
     raw = gzip.compress(glove(words, np.random.default_rng(4).normal(size=(30, 2)).tolist()))
     path = tmp_path / "v.gz"
@@ -223,7 +223,7 @@ def test_an_empty_word_in_a_file_is_refused(tmp_path):
         WordVectors.read(tmp_path / "v.txt")
 
 
-def test_the_vectors_of_rows_are_those_of_the_table(toy_vectors):
+def test_at_returns_rows_of_the_table(toy_vectors):
     assert (toy_vectors.at([3, 0, 3]) == toy_vectors.matrix[[3, 0, 3]]).all()
     assert toy_vectors.at(range(40)) is toy_vectors.matrix
     assert (toy_vectors.at(list(range(40))) == toy_vectors.matrix).all()
@@ -231,7 +231,7 @@ def test_the_vectors_of_rows_are_those_of_the_table(toy_vectors):
     assert (toy_vectors.at(range(1, 40)) == toy_vectors.matrix[1:]).all()
 
 
-def test_a_term_is_contained_as_it_is_written(toy_vectors):
+def test_containment_is_case_sensitive(toy_vectors):
     assert "cat" in toy_vectors
     assert "Cat" not in toy_vectors
     assert toy_vectors.find("Cat") == 0

