@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from numbers import Real
 from os import PathLike
 from typing import Any, Literal, Self, get_args
 
@@ -375,11 +376,12 @@ PRESET = Setting(
 
 def _preset_for(chosen: dict[str, Any]) -> str:
     """Return the preset that the chosen settings belong to."""
-    differing = {
-        name for name, value in chosen.items()
-        if name in SETTINGS and value is not SETTINGS[name].default
-        and (isinstance(value, Sequence | Set | PathLike) or value != SETTINGS[name].default)
-    }  # fmt: skip
+    differing = set()
+    for name in set(chosen) & {*DOCUMENT_ONLY, *WORDS_ONLY}:
+        value, default = chosen[name], SETTINGS[name].default
+        # Compare only plain values: a vocabulary may be an array, which has no truth value.
+        if not (value is default or (isinstance(value, str | Real) and value == default)):
+            differing.add(name)
     if differing & set(DOCUMENT_ONLY):
         return "document"
     return "words" if differing & set(WORDS_ONLY) else DEFAULT_PRESET
