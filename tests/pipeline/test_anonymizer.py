@@ -3,6 +3,7 @@ import os
 import pickle
 import re
 import subprocess
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -346,3 +347,33 @@ def test_unknown_tokens_are_left_out_and_not_taken_for_a_word(build):
     made = build(vocabulary=["cat", "dog"])
     read = made.read(["qwxyz the 2 cat"])
     assert read.terms.tolist() == [0]
+
+
+# A setting never loses other than asked
+
+
+@pytest.mark.parametrize("neighbours", [None, 1])
+def test_a_loss_that_cannot_be_reached_is_refused(toy_vectors, toy_words, neighbours):
+    """Weights are 62-bit integers, so no word can lose more than about 43."""
+    words = {"vectors": toy_vectors, "vocabulary": toy_words, "neighbours": neighbours}
+    with pytest.raises(
+        SyntfError, match=r"loss of 100 per word cannot be reached.* at most (38|42)\."
+    ):
+        Anonymizer.build(Settings(loss=100.0, **words))
+    reached = Anonymizer.build(Settings(loss=30.0, **words)).mechanism.loss
+    assert 29.7 <= reached <= 30
+
+
+def test_a_single_output_word_loses_nothing_whatever_was_asked(toy_vectors):
+    words = {"vectors": toy_vectors, "vocabulary": ["cat"], "neighbours": 1}
+    assert Anonymizer.build(Settings(loss=8.0, **words)).mechanism.loss == 0
+
+
+def test_a_missing_device_is_refused_although_the_cache_has_the_table(
+    toy_vectors, toy_words, monkeypatch
+):
+    settings = Settings(loss=3.0, neighbours=1, vectors=toy_vectors, vocabulary=toy_words)
+    Anonymizer.build(settings)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SyntfError, match="cuda needs torch"):
+        Anonymizer.build(settings, device="cuda")

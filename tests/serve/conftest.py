@@ -23,7 +23,7 @@ import httpx
 
 from syntf.mechanism.build import cached_neighbours
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
 from syntf.serve.app import create_app
 from syntf.serve.config import Config
@@ -54,7 +54,7 @@ def toy_anonymizer(toy_settings):
 
 @pytest.fixture(scope="session")
 def toy_playground(toy_settings, toy_anonymizer):
-    rating = rated(toy_settings, *reading(toy_settings)[1:])
+    rating = rate_words(toy_settings, *load_words(toy_settings)[1:])
     return Playground(Service(toy_anonymizer), cached_neighbours(rating, 10))
 
 

@@ -15,7 +15,7 @@ from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import reading
+from syntf.pipeline.prepare import load_words
 from syntf.pipeline.settings import Settings
 from syntf.serve.playground import Playground, full_loss
 from syntf.serve.service import Service
@@ -129,7 +129,7 @@ def test_the_page_is_refused_with_a_ledger(toy_anonymizer, tmp_path):
 def test_a_page_of_text_takes_less_than_a_tenth_of_a_second(embedded):
     """Uses the default vocabulary; which words are neighbours does not affect the time."""
     chosen = Settings.from_preset()
-    analyzer, vectors, vocabulary = reading(chosen)
+    analyzer, vectors, vocabulary = load_words(chosen)
     inputs, outputs = len(vocabulary.inputs), len(vocabulary.outputs)
     first = np.random.default_rng(5).integers(outputs, size=(inputs, 1))
     near = ((first + 7 * np.arange(10)) % outputs).astype(np.int32)

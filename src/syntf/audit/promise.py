@@ -12,7 +12,7 @@ from syntf.core.progress import Stages
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.build import build
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.prepare import load_words, rate_words
 
 LOG_ERROR = Decimal("1e-40")
 """Above the error of a logarithm to 50 digits."""
@@ -84,8 +84,8 @@ def _previous(value: float, steps: int) -> float:
 def _afresh(subject: Anonymizer, stages: Stages) -> Mechanism:
     """The mechanism of these settings, with nothing of its table remembered."""
     settings, epsilon = subject.settings, subject.mechanism.epsilon
-    _, vectors, words = reading(settings)
-    rating = rated(settings, vectors, words)
+    _, vectors, words = load_words(settings)
+    rating = rate_words(settings, vectors, words)
     return build(
         rating, epsilon=epsilon, neighbours=settings.neighbours, cache=False, stages=stages
     )

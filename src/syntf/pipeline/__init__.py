@@ -1,1 +1,1 @@
-"""Settings, what they prepare, and the anonymizer that turns texts into counts."""
+"""Settings, and the anonymizers that turn texts into counts under them."""

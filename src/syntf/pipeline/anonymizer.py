@@ -1,8 +1,7 @@
-"""The whole way from texts to synthetic counts, for the command line and for scikit-learn.
+"""Turn texts into synthetic counts, one word at a time.
 
-Data flows one way: vectors and vocabulary make a rating, the rating a mechanism; texts
-become documents over the vocabulary's inputs, the mechanism turns them into counts over
-its outputs.
+Word vectors and a vocabulary give a rating of output words; the rating gives a mechanism. Texts
+become documents of input words, and the mechanism turns them into counts of output words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +17,13 @@ from syntf import __version__
 from syntf.core import entropy
 from syntf.core.choices import Provenance
 from syntf.core.counts import Counts, matrix, stack
-from syntf.core.progress import Advance, Stages, silent
-from syntf.mechanism import build
+from syntf.core.errors import SyntfError
+from syntf.core.progress import Stages, silent
+from syntf.mechanism import build, gpu
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.rating import WordRating
 from syntf.mechanism.synthesis import synthesize
-from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
 from syntf.pipeline.word_reader import WordReader
 from syntf.privacy import bounds
@@ -44,12 +44,28 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 BATCH = 1 << 15
-"""Documents read at once: bounds memory, whatever the number of documents."""
+"""Documents that are read together, which limits the memory."""
+
+UNIFORM = 1e-6
+"""Loss up to which all rows of a mechanism are the same but for rounding."""
+
+REACHED = 0.99
+"""Share of the wanted loss that a mechanism must have. The rest is rounding to integers."""
 
 
 @dataclass
 class Anonymizer:
-    """A mechanism over a vocabulary, ready to turn texts into synthetic counts."""
+    """A mechanism over a vocabulary, ready to turn texts into synthetic counts.
+
+    settings : the settings it was built from.
+    analyzer : splits texts into tokens and finds their terms.
+    vocabulary : input and output words.
+    mechanism : draws an output word for an input word.
+    vectors_digest : SHA-256 of the word vectors.
+    weights : weight of each input word when words of a document are drawn; None for counts.
+    source : random bytes. Any source but the operating system's is marked NOT PRIVATE.
+    notes : sentences on what was repaired in the word vectors, which are public.
+    """
 
     settings: Settings
     analyzer: Analysis[Any]
@@ -59,7 +75,6 @@ class Anonymizer:
     weights: NDArray[np.float64] | None = None
     source: entropy.Source = entropy.system
     notes: Sequence[str] = ()
-    """What was mended in the word vectors, in sentences; public as they are."""
 
     @classmethod
     def build(
@@ -71,16 +86,29 @@ class Anonymizer:
         device: str | None = None,
         stages: Stages = silent,
     ) -> "Anonymizer":
-        """Prepare everything. `texts` are gone through only where something is fitted on them.
+        """Load words and vectors and build the mechanism.
 
-        All draws come from `source`; if it is not the system's, the guarantee says so.
-        `device` is that of :mod:`syntf.mechanism.build`.
+        Parameters
+        ----------
+        settings : what a person chose.
+        texts : texts to fit on; read only if the settings fit a vocabulary or an idf.
+        source : random bytes for all draws.
+        device : a PyTorch device such as ``cuda`` that computes tables; None for the processor.
+        stages : reports progress.
+
+        Raises
+        ------
+        SyntfError
+            If the device is missing, even if the cache has the table, or if the vocabulary
+            cannot reach the wanted loss.
         """
-        read = reading(settings, texts, stages)
-        return cls.over(settings, *read, texts, source=source, device=device, stages=stages)
+        if device is not None:
+            gpu.load_torch(device)
+        read = load_words(settings, texts, stages)
+        return cls.from_parts(settings, *read, texts, source=source, device=device, stages=stages)
 
     @classmethod
-    def over(
+    def from_parts(
         cls,
         settings: Settings,
         analyzer: Analysis[Any],
@@ -93,40 +121,42 @@ class Anonymizer:
         stages: Stages = silent,
         rating: WordRating | None = None,
     ) -> "Anonymizer":
-        """The same, once :func:`reading` has found how texts are read; `rating` if it is known."""
+        """Build the mechanism for words that :func:`~syntf.pipeline.prepare.load_words` loaded.
+
+        `rating` is computed if it is not given; the other parameters are those of :meth:`build`.
+        """
         mechanism = build.build(
-            rating or rated(settings, vectors, vocabulary),
-            epsilon=settings.epsilon or 0.0,  # not used where there is a loss
+            rating or rate_words(settings, vectors, vocabulary),
+            epsilon=settings.epsilon or 0.0,  # ignored if there is a loss
             loss=settings.loss,
             neighbours=settings.neighbours,
             device=device,
             cache=vocabulary.provenance == "public",
             stages=stages,
         )
-        made = cls(
+        if settings.loss is not None:
+            _check_loss(settings.loss, mechanism)
+        anonymizer = cls(
             settings, analyzer, vocabulary, mechanism, vectors.digest,
             source=source, notes=vectors.notes,
         )  # fmt: skip
         if settings.weights == "tfidf":
-            made.weights = made._idf(texts)
+            anonymizer.weights = anonymizer._idf(texts)
         elif settings.weights == "topical":
             rows = np.asarray(vocabulary.input_rows)
-            made.weights = np.append(topical_weights(vectors)[rows], 1.0)
-        return made
+            anonymizer.weights = np.append(topical_weights(vectors)[rows], 1.0)
+        return anonymizer
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the tokens remembered, which are those of the texts, and the table of tokens.
-
-        It is for the compiled code of one version; another process may have another, or none.
-        """
+        """Leave out the reader: it remembers tokens of texts and depends on the compiled code."""
         return {name: value for name, value in vars(self).items() if name != "reader"}
 
     def anonymize(self, texts: Sequence[str], *, stages: Stages = silent) -> "csr_matrix":
-        """Synthetic counts: one row a text, one column an output term, int32."""
+        """Return synthetic counts (int32): one row per text, one column per output word."""
         rows = []
         for start in range(0, len(texts), BATCH):
             batch = texts[start : start + BATCH]
-            rows += self.draw_in_turn(self.read(batch, stages=stages), stages=stages)
+            rows += self.draw_batches(self.read(batch, stages=stages), stages=stages)
         return matrix(stack(rows, len(self.vocabulary.outputs)))
 
     def read(
@@ -136,25 +166,26 @@ class Anonymizer:
         stages: Stages = silent,
         term_of: Mapping[Any, int] | None = None,
     ) -> Documents:
-        """The known terms of each text; no draw yet.
+        """Return the known words of each text; nothing is drawn.
 
-        Where tokens have to be analysed, `term_of` remembers them, else this object does.
+        `term_of` remembers the terms of tokens in place of this object's own memory.
         """
         with stages("reading words", len(texts)) as advance:
-            return self._read(texts, advance, term_of)
+            return self.reader.read(texts, advance, term_of)
 
     def draw(self, documents: Documents, *, stages: Stages = silent) -> "csr_matrix":
-        """Synthetic counts of documents that were read. Each call is a release of its own."""
+        """Return synthetic counts of documents. Every call draws anew: the losses add up."""
         return matrix(self.draw_rows(documents, stages=stages))
 
-    def draw_in_turn(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
-        """The same for :attr:`at_once` documents after the other."""
-        return [self.draw_rows(some, stages=stages) for some in batches(documents, self.at_once)]
+    def draw_batches(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
+        """Draw for :attr:`batch_documents` documents at a time; return the counts of each batch."""
+        return [
+            self.draw_rows(some, stages=stages) for some in batches(documents, self.batch_documents)
+        ]
 
     @property
-    def at_once(self) -> int:
-        """Documents that are best drawn for in one call, of many: by their length alone, so that
-        no limit is met by some texts and not by others."""
+    def batch_documents(self) -> int:
+        """The number of documents to draw for in one call. It does not depend on the texts."""
         return max(1, self.mechanism.batch_draws // int(self.settings.length))
 
     def draw_rows(
@@ -173,7 +204,7 @@ class Anonymizer:
             )  # fmt: skip
 
     def guarantee(self, *, kept_columns: Sequence[str] = (), shuffled: bool = False) -> Guarantee:
-        """What a release by :meth:`anonymize` promises."""
+        """Return the guarantee of counts drawn by this object."""
         settings, mechanism = self.settings, self.mechanism
         seeded = self.source is not entropy.system
         size = len(self.vocabulary.outputs)
@@ -218,41 +249,42 @@ class Anonymizer:
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The columns of the counts."""
+        """The output words, one per column of the counts."""
         return self.vocabulary.outputs
 
     def term(self, word: str) -> int | None:
-        """The input that a word counts as; None if it is left out."""
+        """Return the number of the input word that a word counts as; None if it is left out."""
         number = self.reader.term_of[self.analyzer.token_of(word)]
         return number if number >= 0 else None
 
     @cached_property
     def reader(self) -> WordReader:
-        """Finds the input words of texts."""
+        """The reader that finds the input words of texts."""
         public = self.vocabulary.provenance == "public"
         return WordReader(self.analyzer, self.vocabulary.inputs, public)
 
-    def _read(
-        self,
-        texts: Sequence[str],
-        progress: Advance | None = None,
-        term_of: Mapping[Any, int] | None = None,
-    ) -> Documents:
-        return self.reader.read(texts, progress, term_of)
-
-    @property
-    def _empty(self) -> int:
-        return len(self.vocabulary.inputs)
-
     def _idf(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """A weight for every input, the empty document's included."""
+        """Return a weight for every input word, and one for the empty document."""
         if self.settings.idf == "fitted":
-            terms, count = self._empty + 1, 0
+            terms, count = len(self.vocabulary.inputs) + 1, 0
             frequency = np.zeros(terms, dtype=np.intp)
-            every = iter(texts)
-            while batch := list(islice(every, BATCH)):
-                documents = self._read(batch)
+            remaining = iter(texts)
+            while batch := list(islice(remaining, BATCH)):
+                documents = self.reader.read(batch)
                 frequency += document_frequency(documents, terms)
                 count += len(batch)
             return fitted_idf(frequency, count)
         return np.append(public_idf(np.asarray(self.vocabulary.input_rows)), 1.0)
+
+
+def _check_loss(wanted: float, mechanism: Mechanism) -> None:
+    """Refuse a loss that the mechanism cannot reach.
+
+    Where every output word is as likely for any input word, there is nothing to lose and the
+    loss does not matter. That is so for a single output word, or if all are neighbours.
+    """
+    if UNIFORM < mechanism.loss < REACHED * wanted:
+        raise SyntfError(
+            f"a loss of {wanted:g} per word cannot be reached with these words: choose at most "
+            f"{int(100 * mechanism.loss) / 100:g}"
+        )

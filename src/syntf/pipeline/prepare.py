@@ -1,4 +1,4 @@
-"""From settings to what reads a text and rates its words: all that comes before a mechanism."""
+"""Load what the settings name: an analyzer, word vectors and a vocabulary."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -18,12 +18,15 @@ from syntf.vocabulary.topicality import names_something
 from syntf.vocabulary.vocabulary import Vocabulary
 
 
-def reading(
+def load_words(
     settings: Settings,
     texts: Iterable[str] = (),
     stages: Stages = silent,
 ) -> tuple[Analysis[Any], WordVectors, Vocabulary]:
-    """What reads a text under these settings: all that comes before a mechanism."""
+    """Return analyzer, word vectors and vocabulary for these settings.
+
+    `texts` are read only if the vocabulary is fitted on them.
+    """
     if settings.unit == "document":
         raise SyntfError(
             "only syntf anonymize, syntf.release and SynTF know the document unit: choose the "
@@ -39,8 +42,8 @@ def reading(
     return analyzer, vectors, vocabulary
 
 
-def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
-    """How well words stand for each other: the same for every ε, loss, length and k."""
+def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
+    """Rate output words for input words; the same for every ε, loss, length and k."""
     return WordRating(
         vocabulary.inputs,
         vectors.at(vocabulary.input_rows),
@@ -51,6 +54,7 @@ def rated(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> W
 
 
 def analyzer_for(settings: Settings) -> Analysis[Any]:
+    """Return the analyzer that the settings name."""
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
     return SpacyAnalyzer(
@@ -66,14 +70,15 @@ def _fast(settings: Settings) -> Analyzer:
 
 
 def vectors_for(settings: Settings, stages: Stages = silent) -> WordVectors:
-    given = settings.vectors
-    if given is None:
+    """Return the word vectors that the settings name; files are read through the cache."""
+    chosen = settings.vectors
+    if chosen is None:
         return WordVectors.embedded()
-    if isinstance(given, WordVectors):
-        return given
-    if not isinstance(given, str | PathLike):
-        return adapters.from_object(given)
-    name = str(given)
+    if isinstance(chosen, WordVectors):
+        return chosen
+    if not isinstance(chosen, str | PathLike):
+        return adapters.from_object(chosen)
+    name = str(chosen)
     if name.startswith(SPACY):
         return adapters.from_model(name.removeprefix(SPACY))
     return read_cached(name, stages)
@@ -92,9 +97,9 @@ def _vocabulary(
             only=names_something if settings.weights == "topical" else None,
         )  # fmt: skip
     if settings.vocabulary is None:
-        made = Vocabulary.default(vectors)
+        vocabulary = Vocabulary.default(vectors)
     elif isinstance(settings.vocabulary, str | PathLike):
-        made = Vocabulary.read(settings.vocabulary, vectors, morphology=settings.morphology)
+        vocabulary = Vocabulary.read(settings.vocabulary, vectors, morphology=settings.morphology)
     else:
-        made = Vocabulary.given(settings.vocabulary, vectors)
-    return made.most_frequent(settings.max_size)
+        vocabulary = Vocabulary.given(settings.vocabulary, vectors)
+    return vocabulary.most_frequent(settings.max_size)

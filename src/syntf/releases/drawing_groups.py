@@ -27,7 +27,7 @@ class DrawingGroups:
 
     def __init__(self, anonymizer: Anonymizer, progress: Stages) -> None:
         self._anonymizer, self._progress = anonymizer, progress
-        self._size = anonymizer.at_once
+        self._size = anonymizer.batch_documents
         self._waiting: list[Documents] = []
         self._counts: list[Counts] = []
         self._bits: list[bytes] = []

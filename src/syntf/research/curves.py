@@ -8,7 +8,7 @@ import numpy as np
 
 from syntf.core.progress import Stages, silent
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
 from syntf.research.peers import CusText, DistanceRating, randomised_response, santext
 from syntf.vectors.word_vectors import WordVectors
@@ -130,14 +130,14 @@ def anonymizer_factory(
     curve: Curve, texts: Iterable[str] = (), stages: Stages = silent
 ) -> Callable[[Change], Anonymizer]:
     """Return a function that makes the anonymizer of each point; fitting uses `texts`."""
-    analyzer, vectors, vocabulary = reading(curve.settings, texts, stages=stages)
+    analyzer, vectors, vocabulary = load_words(curve.settings, texts, stages=stages)
     if curve.mechanism == "k-rr":  # it cannot read words that are not outputs
         outputs, rows = vocabulary.outputs, vocabulary.output_rows
         vocabulary = replace(vocabulary, inputs=outputs, input_rows=rows)
-    rating = rated(curve.settings, vectors, vocabulary)
+    rating = rate_words(curve.settings, vectors, vocabulary)
 
     def make(settings: Settings) -> Anonymizer:
-        return Anonymizer.over(
+        return Anonymizer.from_parts(
             settings, analyzer, vectors, vocabulary, texts, stages=stages, rating=rating
         )
 

@@ -152,7 +152,7 @@ def test_interrupted_experiment_continues(experiment, tmp_path, monkeypatch):
 def test_finished_runs_are_not_repeated(experiment, tmp_path, monkeypatch):
     run(experiment, tmp_path)
     before = (tmp_path / "runs.jsonl").read_text()
-    monkeypatch.setattr(module, "reading", None)  # nothing may be read again
+    monkeypatch.setattr(module, "load_words", None)  # nothing may be read again
     run(experiment, tmp_path)
     assert (tmp_path / "runs.jsonl").read_text() == before
 
@@ -177,10 +177,10 @@ def test_many_runs_are_drawn_in_several_passes(experiment, tmp_path, monkeypatch
 
 def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
     built = []
-    over = module.Anonymizer.over.__func__
+    from_parts = module.Anonymizer.from_parts.__func__
     monkeypatch.setattr(
-        module.Anonymizer, "over",
-        classmethod(lambda cls, *given, **more: built.append(1) or over(cls, *given, **more)),
+        module.Anonymizer, "from_parts",
+        classmethod(lambda cls, *given, **more: built.append(1) or from_parts(cls, *given, **more)),
     )  # fmt: skip
     run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
     assert len(built) == 2
@@ -188,13 +188,13 @@ def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
 
 def test_vocabulary_is_fitted_on_training_texts(experiment, tmp_path, monkeypatch):
     seen = []
-    reading = module.reading
+    load_words = module.load_words
 
     def spy(settings, texts, **more):
         seen.append(list(texts))
-        return reading(settings, texts, **more)
+        return load_words(settings, texts, **more)
 
-    monkeypatch.setattr(module, "reading", spy)
+    monkeypatch.setattr(module, "load_words", spy)
     run(experiment, tmp_path)
     assert seen == [experiment.corpus.training_texts]
 

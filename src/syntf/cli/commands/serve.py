@@ -160,13 +160,13 @@ def prepare(
     """Build the service, and the playground if the page will be shown."""
     from syntf.mechanism.build import cached_neighbours
     from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.pipeline.prepare import rated, reading
+    from syntf.pipeline.prepare import load_words, rate_words
     from syntf.serve.playground import MAX_NEIGHBOURS, Playground, supports_page
     from syntf.serve.service import Service
 
-    analyzer, vectors, vocabulary = reading(settings, stages=stages)
-    rating = rated(settings, vectors, vocabulary)
-    anonymizer = Anonymizer.over(
+    analyzer, vectors, vocabulary = load_words(settings, stages=stages)
+    rating = rate_words(settings, vectors, vocabulary)
+    anonymizer = Anonymizer.from_parts(
         settings, analyzer, vectors, vocabulary, stages=stages, rating=rating
     )
     service = Service(anonymizer, ledger)

@@ -63,7 +63,7 @@ def build(
     from syntf.core.files import replacing
     from syntf.inputs import files
     from syntf.inputs.corpus import Corpus
-    from syntf.pipeline.prepare import reading
+    from syntf.pipeline.prepare import load_words
     from syntf.vocabulary.header import MORPHOLOGY, PUBLIC, SOURCE_DIGEST, Header
     from syntf.vocabulary.vocabulary import as_lines
 
@@ -72,7 +72,7 @@ def build(
     _check_target(out, force=force)
     texts = list(Corpus([reference], text, []).texts())
     with output.progress(quiet) as stages:
-        _, vectors, vocabulary = reading(settings, texts, stages=stages)
+        _, vectors, vocabulary = load_words(settings, texts, stages=stages)
     name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")
     # A header without --public must not identify the texts that the terms come from.
     origin = [("source", name), (SOURCE_DIGEST, files.digest(reference))] if public else []

@@ -17,7 +17,7 @@ from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
 from syntf.evaluation.experiment.scrubbing import scrub
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import reading
+from syntf.pipeline.prepare import load_words
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents, repeat, term_frequencies
 
@@ -131,13 +131,13 @@ class Experiment:
             return
         train = self.corpus.training_texts
         settings = self.settings.changed(**group[0]._asdict())
-        prepared = reading(settings, train, stages=self.stages)
+        prepared = load_words(settings, train, stages=self.stages)
         documents = None
         for parameters in group:
             if documents is not None and not missing[parameters]:
                 continue
             settings = self.settings.changed(**parameters._asdict())
-            anonymizer = Anonymizer.over(settings, *prepared, train, stages=self.stages)
+            anonymizer = Anonymizer.from_parts(settings, *prepared, train, stages=self.stages)
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
                 terms = anonymizer.vocabulary.inputs

@@ -26,7 +26,7 @@ from syntf.evaluation.experiment.names import FLOORS, TOPIC_FLOOR
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
 from syntf.evaluation.tuning.search import ROUNDS, Candidate, SearchSpace
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import rated, reading
+from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents, first_documents, repeat
 
@@ -106,7 +106,7 @@ class Trials:
     def space(self) -> SearchSpace:
         """The values that can be searched with this vocabulary."""
         full = SearchSpace()
-        outputs = len(reading(replace(self.settings, max_size=None))[2].outputs)
+        outputs = len(load_words(replace(self.settings, max_size=None))[2].outputs)
         sizes = [*(size for size in full.sizes if size < outputs), outputs]
         neighbours = [k for k in full.neighbours if k <= sizes[0]]
         return replace(full, sizes=sizes, neighbours=neighbours)
@@ -207,10 +207,10 @@ class Trials:
         """Return what draws for a candidate; words are read and rated once for each size."""
         settings = self.settings.changed(**candidate._asdict())
         if candidate.max_size not in self._prepared:
-            parts = reading(settings, (), stages=self.stages)
-            self._prepared[candidate.max_size] = parts, rated(settings, *parts[1:])
+            parts = load_words(settings, (), stages=self.stages)
+            self._prepared[candidate.max_size] = parts, rate_words(settings, *parts[1:])
         parts, rating = self._prepared[candidate.max_size]
-        anonymizer = Anonymizer.over(settings, *parts, rating=rating, stages=self.stages)
+        anonymizer = Anonymizer.from_parts(settings, *parts, rating=rating, stages=self.stages)
         inputs = anonymizer.vocabulary.inputs
         for known, documents in self._documents:
             if known == inputs:

@@ -68,7 +68,7 @@ def run(
     from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.figures import save_figures
     from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.pipeline.prepare import reading
+    from syntf.pipeline.prepare import load_words
     from syntf.research import curves, frontier_figures, frontier_tables
     from syntf.research.frontier import Frontier, mean_points
 
@@ -79,7 +79,7 @@ def run(
             corpus = newsgroups.newsgroups(data_home)
             advance(1)
         train = corpus.training_texts
-        outputs = len(reading(settings["accurate"], train, stages=stages)[2].outputs)
+        outputs = len(load_words(settings["accurate"], train, stages=stages)[2].outputs)
         grid = curves.QUICK if quick else curves.CurveGrid()
         frontier = Frontier(
             corpus, curves.all_curves(**settings, outputs=outputs, grid=grid), runs, stages
