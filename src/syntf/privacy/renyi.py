@@ -222,17 +222,21 @@ def _powers(
     ratios: Any, at_orders: Collection[float], sqrt: Callable[[Any], Any] = np.sqrt
 ) -> Iterator[tuple[float, Any]]:
     """Yield (a, ratios^a) for these coarse orders: by square roots, then by squares."""
-    least, most = min(1, *at_orders) / 3, max(1, *at_orders)  # 1.5 · 2^j needs 2^(j−1)
     if 1.0 in at_orders:
         yield 1.0, ratios
-    for factor in (0.5, 2.0):
+    for factor, remaining in (
+        (0.5, {a for a in at_orders if a < 2} - {1.0}),
+        (2.0, {a for a in at_orders if a >= 2}),
+    ):
         a, power = 1.0, ratios
-        while least <= a * factor <= most:
+        while remaining:
             following = sqrt(power) if factor < 1 else power * power
-            if a * factor in at_orders:
-                yield a * factor, following
-            if a + a * factor in at_orders:
-                yield a + a * factor, power * following
+            found = {a * factor: following}
+            if a + a * factor in remaining:  # 1.5 · 2^j
+                found[a + a * factor] = power * following
+            for order in remaining & set(found):
+                yield order, found[order]
+            remaining -= set(found)
             a, power = a * factor, following
 
 
