@@ -173,7 +173,10 @@ def test_no_other_shell_is_known(call):
     [
         ("syntf an", ["plain,anonymize"]),
         ("syntf anonymize --sh", ["plain,--shuffle"]),
-        ("syntf anonymize --preset ", ["plain,default", "plain,accurate", "plain,paper"]),
+        (
+            "syntf anonymize --preset ",
+            ["plain,document", "plain,words", "plain,accurate", "plain,paper"],
+        ),
         ("syntf ledger ", ["plain,create", "plain,show", "plain,verify"]),
         ("syntf anonymize mai", ["file,mai"]),
     ],

@@ -9,7 +9,7 @@ import draw_picture
 import pytest
 
 from syntf.core.exact import shown
-from syntf.pipeline.settings import PRESETS
+from syntf.pipeline.settings import DEFAULT_PRESET, PRESETS
 from syntf.privacy import bounds
 
 README = Path(__file__).parents[2] / "README.md"
@@ -48,7 +48,7 @@ def test_table_of_bounds_shows_the_losses_of_the_default(readme, default_synthet
 def test_preset_table_shows_the_losses_of_the_presets(readme):
     for name, preset in PRESETS.items():
         if "loss" in preset:
-            label = "the default" if name == "default" else f"`--preset {name}`"
+            label = "the default" if name == DEFAULT_PRESET else f"`--preset {name}`"
             document = bounds.document_loss(preset["loss"], preset["length"])
             assert f"| {label} | {preset['loss']:g} | {document:,g} |" in readme
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 LENGTH = 2000
 """The length of every encoded document and every prototype."""
 
-_BITS = 20  # components are cut to this many bits before their squares are added
+_BITS = 20  # the largest component gets this many bits before squares are added
 _BLOCK = 8192  # documents compared with all prototypes at once
 _FEW = 256  # the same where all products are put in order
 
@@ -30,8 +30,8 @@ def stretch(rows: NDArray[np.integer], length: int = LENGTH) -> Vectors:
     """
     wide = np.asarray(rows, dtype=np.int64)
     largest = np.abs(wide).max(axis=1, initial=0)
-    shift = np.maximum(np.frexp(largest.astype(np.float64))[1] - _BITS, 0)
-    wide = wide >> shift[:, None].astype(np.int64)
+    shift = (np.frexp(largest.astype(np.float64))[1] - _BITS)[:, None].astype(np.int64)
+    wide = np.where(shift > 0, wide >> np.maximum(shift, 0), wide << np.maximum(-shift, 0))
     norms = np.floor(np.sqrt((wide * wide).sum(axis=1).astype(np.float64))).astype(np.int64)
     norms = np.maximum(norms, 1)[:, None]
     stretched: Vectors = ((2 * wide * length + norms) // (2 * norms)).astype(np.int16)
