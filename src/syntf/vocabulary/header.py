@@ -9,7 +9,7 @@ Guarantee
 Whether a vocabulary is public is *declared*, by its header. It is never found out by comparing the
 vocabulary with the texts of a release: the result would be visible in the release, and whoever
 supplies the vocabulary could use it to test whether a text is in the corpus
-(``docs/decisions/0018-declared-vocabularies.md``).
+(``docs/decisions/0020-declared-vocabularies.md``).
 """
 
 from collections.abc import Sequence
