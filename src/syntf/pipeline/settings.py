@@ -290,6 +290,8 @@ class Settings:
             Fields of this class. None means not chosen. `epsilon` replaces the preset's loss
             and `loss` its ε; a chosen `vocabulary` is used whole unless `max_size` is chosen.
 
+        Examples
+        --------
         >>> Settings.from_preset("paper", length=100).epsilon
         47.5
         >>> Settings.from_preset(document_loss=6).unit, Settings.from_preset(loss=6).unit
