@@ -188,7 +188,7 @@ def test_site_is_built_without_a_fault(build):
     assert 'href="trust.html"' in home
     assert 'href="threat-model.html"' in home  # THREAT_MODEL.md, in the README
     assert "KNOWN_LIMITATIONS.md" not in re.findall(r'href="([^"]*)"', home)
-    assert 'href="../ledger.html#what-it-costs"' in (
+    assert 'href="../ledger.html#time-and-memory"' in (
         site / "decisions" / "0009-ledger.html"
     ).read_text(encoding="utf-8")
     tutorial = (site / "tutorial.html").read_text(encoding="utf-8")
