@@ -26,19 +26,18 @@ from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
-from syntf.releases.document_run import DocumentRun
 from syntf.releases.folder import ROW_NUMBER, check_target
 from syntf.releases.rest import Rest
 from syntf.releases.words_run import WordsRun
 
-if TYPE_CHECKING:  # a run without a ledger does not import it
+if TYPE_CHECKING:  # imported only by runs that need them
     from syntf.ledger.ledger import Ledger
     from syntf.ledger.names import Charge
     from syntf.ledger.store import Run
+    from syntf.releases.document_run import DocumentRun
 
 
 @dataclass(frozen=True)
@@ -262,11 +261,14 @@ def _check_single_pass(settings: Settings, *, resume: bool, charged: bool) -> No
 
 def _prepare(
     settings: Settings, corpus: Corpus, source: entropy.Source, device: str, progress: Stages
-) -> WordsRun | DocumentRun:
+) -> "WordsRun | DocumentRun":
     """Prepare the run, after a first look at the input: unreadable files fail early."""
     if corpus.repeatable:
         corpus.read_first_batch()
     if settings.unit == "document":
+        from syntf.pipeline.document import DocumentAnonymizer
+        from syntf.releases.document_run import DocumentRun
+
         anonymizer = DocumentAnonymizer.build(settings, source=source, stages=progress)
         anonymizer.read(())  # build and cache the token table before a draft is begun
         return DocumentRun(anonymizer)
