@@ -375,4 +375,4 @@ def test_the_command_fails_on_a_broken_program(capsys, monkeypatch, form):
     if form:
         assert json.loads(out)["passed"] is False
     else:
-        assert "FAILED: table, distinguisher, guarantee. Release nothing" in out
+        assert "FAILED: table, distinguisher, guarantee. Do not release with this program" in out

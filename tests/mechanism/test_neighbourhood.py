@@ -101,7 +101,7 @@ def test_loss_equals_brute_force_and_is_at_most_half_of_epsilon(table, epsilon):
     assert mechanism.ratio == largest
     assert mechanism.loss == log_up(largest)
     assert mechanism.loss <= epsilon / 2
-    low, high = mechanism._extremes()
+    low, high = mechanism.column_extremes()
     columns = list(zip(*rows(mechanism), strict=True))
     assert (low.tolist(), high.tolist()) == ([*map(min, columns)], [*map(max, columns)])
 

@@ -42,6 +42,8 @@ from syntf.report.document_summary import DocumentSummary, Leading
 SAMPLE = PILOT_MOST
 """Documents whose encoded vectors are kept in the first pass."""
 
+_BITS_AT_ONCE = 1 << 12
+
 PILOT_FILE = "pilot.npz"
 PILOT, PROTOTYPES, LABELS = "pilot", "prototypes", "prototype_labels"
 """Columns that a release of the document unit adds to those that are kept."""
@@ -57,6 +59,7 @@ class Sample:
     anonymizer: DocumentAnonymizer
     seen: int = 0
     places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _bits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     _parts: dict[int, tuple[Encoded, int]] = field(default_factory=dict)
 
     def add(self, texts: Sequence[str]) -> None:
@@ -65,7 +68,7 @@ class Sample:
         slots = np.arange(first, self.seen)
         late = slots >= SAMPLE
         if late.any():
-            bits = entropy.integers(self.anonymizer.source, int(late.sum()), 53)
+            bits = self._next_bits(int(late.sum()))
             slots[late] = (bits / 2.0**53 * (slots[late] + 1)).astype(np.int64)
         kept = np.flatnonzero(slots < SAMPLE)
         encoded = self.anonymizer.read([texts[place] for place in kept.tolist()])
@@ -75,6 +78,17 @@ class Sample:
             grown[slots[place]] = first + place
             self._parts[int(slots[place])] = (encoded, row)
         self.places = grown
+
+    def _next_bits(self, count: int) -> NDArray[np.int64]:
+        """Return random integers, asked for in blocks of a fixed number.
+
+        Batches of the input end by bytes, so they must not decide how often the source is asked.
+        """
+        while len(self._bits) < count:
+            block = entropy.integers(self.anonymizer.source, _BITS_AT_ONCE, 53)
+            self._bits = np.concatenate([self._bits, block])
+        taken, self._bits = self._bits[:count], self._bits[count:]
+        return taken
 
     @property
     def complete(self) -> bool:
