@@ -52,7 +52,7 @@ def opened(browser, server):
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
-        page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", watch)
         page.goto(server.url + path)

@@ -1,4 +1,4 @@
-"""A real cluster on loopback: a master, workers of one core each, and a driver."""
+"""Fixtures: a real cluster on loopback, with a master, workers of one core each and a driver."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-HASTY = {
+SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
     "spark.speculation.quantile": "0.25",
@@ -24,13 +24,13 @@ HASTY = {
     "spark.speculation.minTaskRuntime": "100ms",
     "spark.excludeOnFailure.enabled": "false",
 }
-"""A second copy of every task that is slower than its neighbours."""
+"""Start a second copy of every task that is slower than the others."""
 
-PLAIN = {
-    f"spark.{what}.compress": "false"
-    for what in ("eventLog", "broadcast", "shuffle", "shuffle.spill", "rdd")
+NO_COMPRESSION = {
+    f"spark.{part}.compress": "false"
+    for part in ("eventLog", "broadcast", "shuffle", "shuffle.spill", "rdd")
 }
-"""Nothing that Spark writes is hidden from a search."""
+"""So that the test that searches all files finds everything."""
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def spark(cluster):
-    """A session on the cluster, with an event log, and tasks that are tried twice in haste."""
+    """A session on the cluster, with an event log and second copies of slow tasks."""
     from pyspark.sql import SparkSession
 
     events, own = cluster.folder / "events", cluster.folder / "local-driver"
@@ -56,12 +56,12 @@ def spark(cluster):
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     options = {
         **LOCAL,
-        **HASTY,
-        **PLAIN,
+        **SPECULATION,
+        **NO_COMPRESSION,
         "spark.local.dir": str(own),
         "spark.executor.memory": "512m",
         "spark.executor.cores": "1",
-        "spark.cores.max": "2",  # the third worker is for a session of another process
+        "spark.cores.max": "2",  # the third worker is for the sessions of other processes
         "spark.eventLog.enabled": "true",
         "spark.eventLog.dir": events.as_uri(),
         "spark.executorEnv.PYTHONPATH": path,
@@ -78,13 +78,13 @@ def spark(cluster):
 
 @pytest.fixture(scope="session")
 def parameters():
-    """A small table, quick to make."""
+    """Parameters of a small table."""
     return SETTINGS
 
 
 @pytest.fixture
 def frame(spark):
-    """200 documents in eight partitions; every fifth text is the same."""
+    """Make frames; every fifth text is the same."""
 
     def make(documents=200, partitions=8):
         rows = [
@@ -98,7 +98,7 @@ def frame(spark):
 
 
 def pytest_collection_modifyitems(items):
-    """With PySpark's own faults: it leaves sockets for the collector to close."""
+    """Ignore warnings of PySpark, which leaves sockets open until they are collected."""
     here = Path(__file__).parent
     marks = [
         pytest.mark.filterwarnings(f"ignore::{kind}")

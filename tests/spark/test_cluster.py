@@ -1,4 +1,4 @@
-"""On a real cluster: one draw a document, whatever happens to executors and tasks."""
+"""On a real cluster: one draw per document, whatever happens to executors and tasks."""
 
 import base64
 import os
@@ -9,17 +9,19 @@ from threading import Thread
 
 import pytest
 
+from syntf.ledger.ledger import Ledger
 from syntf.spark import anonymize, frames
-from syntf.spark.batches import drawn
+from syntf.spark.drawing import draw
 
 KEY = bytes(range(200, 232))
 
 
 @pytest.fixture
 def slow(spark, cluster, tmp_path):
-    """A frame whose texts take their time, and a record of which attempts read them.
+    """Make frames whose texts are slow to compute, and record which attempts read them.
 
-    A text takes `each` seconds; in the first attempt of partition 0, `first` seconds more.
+    A text takes `each` seconds; in the first attempt of partition 0, `first` seconds more. The
+    file `slow` in the folder of the test switches the delays on.
     """
     from pyspark import TaskContext
     from pyspark.sql.functions import udf
@@ -32,6 +34,8 @@ def slow(spark, cluster, tmp_path):
             import os
             import time
 
+            if not os.path.exists(f"{folder}/slow"):
+                return text
             task = TaskContext.get()
             name = f"{folder}/{task.partitionId()}-{task.attemptNumber()}-{os.getppid()}"
             fresh = not os.path.exists(name)
@@ -44,9 +48,9 @@ def slow(spark, cluster, tmp_path):
         return frame.select("name", "topic", slowly("text").alias("text"))
 
     def attempts():
-        """The attempts of each partition so far."""
+        """Return the attempts of each partition so far."""
         found = defaultdict(set)
-        for path in tmp_path.iterdir():
+        for path in tmp_path.glob("*-*-*"):
             partition, attempt, process = path.name.split("-")
             found[int(partition)].add((int(attempt), int(process)))
         return found
@@ -59,7 +63,7 @@ def by_name(rows):
     return {row["name"]: row["counts"] for row in rows}
 
 
-def test_a_frame_in_a_frame_out(frame, parameters):
+def test_a_frame_becomes_a_frame_of_counts(frame, parameters):
     release = anonymize(frame(), keep=["topic"], id="name", **parameters)
     rows = release.data.collect()
     assert release.data.columns == ["name", "topic", "counts"]
@@ -73,22 +77,22 @@ def test_a_frame_in_a_frame_out(frame, parameters):
 
 
 @pytest.mark.parametrize("id", [None, "name"])
-def test_draws_are_those_of_the_streams(frame, parameters, monkeypatch, id):
-    """Bit for bit what one process draws from the same key, names and texts."""
+def test_draws_depend_on_key_name_and_text_only(frame, parameters, monkeypatch, tmp_path, id):
+    """They are bit for bit what one process draws from the same key, names and texts."""
     monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
-    given = frame(40, 4)
-    release = anonymize(given, keep=["name"], id=id, **parameters)
+    texts = frame(40, 4)
+    release = anonymize(texts, keep=["name"], id=id, **parameters)
     expected = {}
-    for place, row in enumerate(given.collect()):
-        partition, number = divmod(place, 10)
-        name = row["name"] if id else str((partition << 33) + number)
-        made = drawn(release._anonymizer, KEY, [name.encode()], [row["text"].encode()])
-        expected[row["name"]] = made.toarray()[0].tolist()
+    for number, row in enumerate(texts.collect()):
+        name = row["name"] if id else str(number)
+        counts = draw(release._anonymizer, KEY, [name.encode()], [row["text"].encode()])
+        expected[row["name"]] = counts.toarray()[0].tolist()
+    release.write(str(tmp_path / "out"))
     found = by_name(release.data.collect())
     assert {name: counts.toArray().tolist() for name, counts in found.items()} == expected
 
 
-def test_arrays_say_what_vectors_say(frame, parameters, monkeypatch):
+def test_arrays_and_vectors_have_the_same_counts(frame, parameters, monkeypatch):
     monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
     given = frame(30, 2)
     vectors = anonymize(given, id="name", **parameters)
@@ -100,15 +104,15 @@ def test_arrays_say_what_vectors_say(frame, parameters, monkeypatch):
         assert (row["terms"], row["counts"]) == (terms, [int(n) for n in vector.values])
 
 
-def test_equal_texts_draw_apart(frame, parameters):
-    given = frame().where("text = 'cat dog'")
-    rows = anonymize(given, keep=["name"], **parameters).data.collect()
+def test_equal_texts_get_different_draws(frame, parameters):
+    equal = frame().where("text = 'cat dog'")
+    rows = anonymize(equal, id="name", **parameters).data.collect()
     assert len(rows) == 40
     assert len({tuple(row["counts"].toArray()) for row in rows}) > 30
 
 
-def test_whatever_is_made_of_a_release_shows_the_same_draws(frame, parameters, spark):
-    data = anonymize(frame(40, 4), keep=["name", "topic"], **parameters).data
+def test_every_evaluation_with_an_id_has_the_same_draws(frame, parameters, spark):
+    data = anonymize(frame(40, 4), id="name", keep=["topic"], **parameters).data
     once = by_name(data.collect())
     assert by_name(data.collect()) == once
     assert by_name(data.coalesce(1).collect()) == once
@@ -121,34 +125,36 @@ def test_whatever_is_made_of_a_release_shows_the_same_draws(frame, parameters, s
     assert by_name(data.limit(7).collect()).items() <= once.items()
 
 
-def test_a_second_look_is_planned_as_the_first(spark, tmp_path, parameters):
-    """Files are cut into partitions by settings that may change between two looks."""
+def test_documents_keep_their_numbers_if_spark_would_cut_files_otherwise(
+    spark, tmp_path, parameters
+):
+    """Settings that decide how files are cut may change between counting and drawing."""
     rows = [(f"n{i}", "cat dog" * 50) for i in range(2000)]
     spark.createDataFrame(rows, "name string, text string").coalesce(1).write.option(
         "parquet.block.size", 4096
     ).parquet(f"{tmp_path}/in")
-    data = anonymize(spark.read.parquet(f"{tmp_path}/in"), keep=["name"], **parameters).data
-    once = by_name(data.collect())
-    cut = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    release = anonymize(spark.read.parquet(f"{tmp_path}/in"), keep=["name"], **parameters)
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
     spark.conf.set("spark.sql.files.maxPartitionBytes", "4096")
     try:
-        assert by_name(data.select("name", "counts").collect()) == once
+        release.write(str(tmp_path / "out"))
     finally:
-        spark.conf.set("spark.sql.files.maxPartitionBytes", cut)
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+    assert len(by_name(release.data.collect())) == 2000
 
 
-def test_another_call_draws_anew(frame, parameters):
+def test_another_call_draws_again(frame, parameters):
     one, two = (anonymize(frame(40, 2), id="name", **parameters) for _ in range(2))
     first, second = (by_name(release.data.collect()) for release in (one, two))
     assert sum(first[name] != second[name] for name in first) > 30
 
 
-def test_a_worker_process_reads_the_table_once_and_has_one_thread(
+def test_a_worker_process_reads_the_table_once_and_uses_one_thread(
     frame, parameters, cluster, monkeypatch
 ):
-    from seen_tables import Seen
+    from recorded_tables import RecordedTable
 
-    monkeypatch.setattr(frames, "Anonymizer", Seen)
+    monkeypatch.setattr(frames, "Anonymizer", RecordedTable)
     release = anonymize(frame(400, 40), id="name", **parameters)
     assert release.data.count() == 400
     assert len(release.data.collect()) == 400
@@ -163,47 +169,60 @@ def test_a_worker_process_reads_the_table_once_and_has_one_thread(
         release.data.collect()
 
 
-@pytest.mark.parametrize("id", [None, "name"])
-def test_an_executor_killed_in_mid_job_draws_nothing_twice(frame, slow, cluster, parameters, id):
+def test_an_executor_killed_in_mid_job_changes_nothing(
+    frame, slow, cluster, parameters, tmp_path, monkeypatch
+):
+    """Every document has one draw, the one of an undisturbed run; the ledger has one run."""
+    monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
     make, attempts = slow
-    data = anonymize(make(frame(160, 8), each=0.1), keep=["name"], id=id, **parameters).data
-    found = []
-    job = Thread(target=lambda: found.extend(data.collect()))
+    texts = make(frame(160, 8), each=0.1)
+    undisturbed = anonymize(texts, keep=["name"], **parameters)
+    undisturbed.write(str(tmp_path / "undisturbed"))
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=10_000)
+    release = anonymize(texts, keep=["name"], ledger=ledger, **parameters)
+    (tmp_path / "slow").touch()
+    job = Thread(target=lambda: release.write(str(tmp_path / "out")))
     job.start()
     until = time.monotonic() + 120
+    while not ledger.verify().runs and time.monotonic() < until:
+        time.sleep(0.05)
+    for path in tmp_path.glob("*-*-*"):  # of the pass that hashed names for the ledger
+        path.unlink()
     while len(attempts()) < 2 and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(0.5)  # in the middle of its rows
     victims = cluster.executors()
     assert len(victims) == 2
     os.kill(victims[0], signal.SIGKILL)
-    job.join(180)
+    job.join(240)
     assert not job.is_alive()
-    assert max(len(tried) for tried in attempts().values()) > 1  # some task was done again
-    disturbed = by_name(found)
+    assert max(len(tried) for tried in attempts().values()) > 1  # some task was repeated
+    disturbed = by_name(release.data.collect())
     assert len(disturbed) == 160
-    assert by_name(data.collect()) == disturbed
+    assert disturbed == by_name(undisturbed.data.collect())
+    assert len(ledger.verify().runs) == 1
 
 
-def test_a_slow_task_and_its_copy_draw_the_same(frame, slow, parameters):
+def test_a_slow_task_and_its_copy_draw_the_same(frame, slow, parameters, tmp_path):
     make, attempts = slow
-    data = anonymize(make(frame(80, 8), first=90.0), keep=["name"], **parameters).data
-    began = time.monotonic()
-    hasty = by_name(data.collect())
+    release = anonymize(make(frame(80, 8), first=90.0), id="name", **parameters)
+    (tmp_path / "slow").touch()
+    start = time.monotonic()
+    first = by_name(release.data.collect())
     assert {attempt for attempt, _ in attempts()[0]} == {0, 1}
-    assert time.monotonic() - began < 90  # the copy was the first to finish
-    assert len(hasty) == 80
-    assert by_name(data.collect()) == hasty
+    assert time.monotonic() - start < 90  # the copy finished first
+    assert len(first) == 80
+    assert by_name(release.data.collect()) == first
 
 
 def test_the_key_is_written_nowhere(frame, spark, cluster, parameters, monkeypatch, tmp_path):
-    """Not in event logs, plans, logs of executors, broadcast or shuffle files."""
+    """It is not in event logs, plans, logs of executors, broadcast or shuffle files."""
     monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
     words = [*parameters["vocabulary"], "zimbabwe"]
-    release = anonymize(frame(), keep=["name"], **{**parameters, "vocabulary": words})
+    release = anonymize(frame(), id="name", **{**parameters, "vocabulary": words})
     release.data.repartition(3).groupBy("name").count().collect()
-    release.write(str(tmp_path / "out"))
     assert KEY.hex() not in release.data._jdf.queryExecution().toString()
+    release.write(str(tmp_path / "out"))
     forms = [KEY, KEY.hex().encode(), KEY.hex().upper().encode(), base64.b64encode(KEY)]
     forms += [KEY[:16], repr(KEY).encode()[2:-1]]
     seen, logs, files = set(), [], 0
@@ -212,7 +231,7 @@ def test_the_key_is_written_nowhere(frame, spark, cluster, parameters, monkeypat
             try:
                 with open(os.path.join(folder, name), "rb") as file:
                     content = file.read()
-            except FileNotFoundError:  # Spark has cleaned up
+            except FileNotFoundError:  # Spark has deleted it
                 continue
             files += 1
             if name == "stderr":
@@ -221,7 +240,7 @@ def test_the_key_is_written_nowhere(frame, spark, cluster, parameters, monkeypat
                 seen.add(os.path.relpath(folder, cluster.folder).split(os.sep)[0])
             assert not any(form in content for form in forms), name
     assert files > 10
-    assert "local-driver" in seen  # where the table was found, the key would have been
+    assert "local-driver" in seen  # the key would be where the table is
     assert any(b"Started daemon" in content for content in logs)  # of executors
     events = list((cluster.folder / "events").rglob("*"))
     assert any(b"MapInArrow" in path.read_bytes() for path in events if path.is_file())

@@ -1,4 +1,4 @@
-"""`syntf anonymize --engine spark`, as a process of its own."""
+"""`syntf anonymize --engine spark`, run as a separate process."""
 
 import csv
 import json
@@ -9,9 +9,11 @@ import sys
 import polars as pl
 import pytest
 
-from syntf.cli.spark import APART, FIXED, address, check
-from syntf.core.errors import SyntfError
-from syntf.spark.inputs import kind
+from syntf.cli.spark import FIXED, UNSUPPORTED, address, check
+from syntf.core.errors import BudgetError, SyntfError
+from syntf.ledger.ledger import Ledger
+from syntf.releases.job import release
+from syntf.spark.inputs import format_of
 from syntf.verification.verify import verify
 
 SCRIPT = "from syntf.cli import main; main()"
@@ -21,7 +23,7 @@ TEXTS = ["cat, dog", 'a "quoted" cat', "two\nlines, one cat", "", "Ünïcode 猫
 
 @pytest.fixture
 def call(cluster, tmp_path):
-    """Runs the program, as long as the session of other tests leaves it a worker."""
+    """Run the program; on the cluster it uses the worker that other tests leave free."""
     (tmp_path / "words.txt").write_text("cat\ndog\nmouse\nhorse\n")
     path = os.pathsep.join(filter(None, sys.path))
 
@@ -52,10 +54,10 @@ def write(folder, format):
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
-def test_a_file_in_a_release_out(call, tmp_path, format):
+def test_a_file_becomes_a_verified_release(call, tmp_path, format):
     done = call(write(tmp_path, format), "--keep", "topic", "--out", "release")
     assert done.returncode == 0, done.stderr
-    assert "5 documents, 10 words drawn for each" in done.stdout
+    assert "5, 10 words drawn for each" in done.stdout
     report = verify(tmp_path / "release")
     assert report.verified
     assert report.documents == 5
@@ -65,67 +67,90 @@ def test_a_file_in_a_release_out(call, tmp_path, format):
     assert not report.guarantee.seeded
 
 
-def test_on_a_cluster_as_json(call, cluster, tmp_path):
+def test_a_release_on_a_cluster_as_json(call, cluster, tmp_path):
     name = write(tmp_path, "parquet")
     done = call(
         str(tmp_path / name), "--id", "topic", "--out", str(tmp_path / "release"), "--json",
         master=cluster.master,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert told["documents"] == 5
-    assert told["guarantee"] == json.loads((tmp_path / "release/guarantee.json").read_text())
+    record = json.loads(done.stdout)
+    assert record["documents"] == 5
+    assert record["guarantee"] == json.loads((tmp_path / "release/guarantee.json").read_text())
 
 
-def test_what_stops_spark_is_one_line_without_the_text(call, tmp_path):
+def test_the_ledger_is_charged_as_on_one_machine(call, tmp_path):
+    """Both engines charge the same names, so that they can share a ledger."""
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=50)
+    name = write(tmp_path, "jsonl")
+    done = call(name, "--ledger", "texts.ledger", "--out", "first")
+    assert done.returncode == 0, done.stderr
+    assert "30.00 for each of 5 documents (run 1)" in done.stdout
+    (run,) = ledger.verify().runs
+    assert (run.documents, run.named_by) == (5, "text")
+    refused = call(name, "--ledger", "texts.ledger", "--out", "second")
+    assert refused.returncode != 0
+    assert "budget" in refused.stderr or "refuses" in refused.stderr
+    assert not (tmp_path / "second").exists()
+    with pytest.raises(BudgetError):
+        release(
+            tmp_path / name, tmp_path / "third", ledger=ledger, length=10, loss=3,
+            vocabulary=tmp_path / "words.txt", morphology="lower",
+        )  # fmt: skip
+    assert len(ledger.verify().runs) == 1
+
+
+def test_an_error_of_spark_is_one_line_without_the_text(call, tmp_path):
     (tmp_path / "bad.csv").write_text("text,topic\nfine,1\nconfidential,2,3,4\n")
     done = call("bad.csv", "--out", "release")
     assert done.returncode == 2
-    assert "Spark stopped" in done.stderr
+    assert "Spark failed" in done.stderr
     assert "confidential" not in done.stderr + done.stdout
-    assert not (tmp_path / "release" / "guarantee.json").exists()
+    assert not (tmp_path / "release").exists()
 
 
-def test_a_cluster_that_is_not_there_is_no_fault_of_ours(call, tmp_path):
+def test_a_wrong_master_gives_advice(call, tmp_path):
     done = call(write(tmp_path, "jsonl"), "--out", "release", master="nonsense://host:1")
     assert done.returncode == 2
-    assert "Spark stopped (JAVA_GATEWAY_EXITED): see that Java 17 is there, and" in done.stderr
+    assert "Spark failed (JAVA_GATEWAY_EXITED): check that Java 17 is installed and" in done.stderr
 
 
-@pytest.mark.parametrize("name", APART)
-def test_options_that_have_no_place_are_refused_with_a_reason(name):
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_options_are_refused_with_a_reason(name):
     option = "insecure-seed" if name == "seed" else name
-    with pytest.raises(SyntfError, match=f"--{option} is not for --engine spark: "):
+    with pytest.raises(SyntfError, match=f"--{option} cannot be used with --engine spark: "):
         check({name: 17})
     check({name: None})
     check({name: False})
 
 
 @pytest.mark.parametrize("name", ["seed", "jobs"])
-def test_a_nought_is_said_all_the_same(name):
-    with pytest.raises(SyntfError, match="is not for --engine spark: "):
+def test_zero_counts_as_given(name):
+    with pytest.raises(SyntfError, match="cannot be used with --engine spark: "):
         check({name: 0})
 
 
 @pytest.mark.parametrize("name", FIXED)
-def test_options_with_one_value_take_it_and_no_other(name):
+def test_fixed_options_accept_one_value(name):
     check({name: FIXED[name][0]})
-    with pytest.raises(SyntfError, match=f"--{name.replace('_', '-')} is {FIXED[name][0]} with"):
+    with pytest.raises(
+        SyntfError, match=f"--{name.replace('_', '-')} must be {FIXED[name][0]} with"
+    ):
         check({name: "other"})
 
 
-def test_addresses_and_kinds(tmp_path):
+def test_addresses_and_formats(tmp_path):
     from pathlib import Path
 
     assert address(Path("s3a://bucket/a/b")) == "s3a://bucket/a/b"
     assert address(Path("/a/b")) == "/a/b"
-    assert kind("x/part-*.ndjson.bz2") == "jsonl"
+    assert format_of("x/part-*.ndjson.bz2") == "jsonl"
     with pytest.raises(SyntfError, match=r"a cluster reads \.csv"):
-        kind("mails.mbox")
+        format_of("mails.mbox")
 
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "pandas"])
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch, missing):
+def test_a_missing_extra_names_the_pip_command(monkeypatch, missing):
     from syntf.spark import check_installed
 
     for name in ("pyspark", "pyarrow", "pandas"):

@@ -1,4 +1,4 @@
-"""A release written by a cluster: what a receiver can check, and what stops it."""
+"""Releases written by a cluster: their files, verification, targets and failures."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ from syntf.verification.verify import verify
 
 @pytest.fixture(scope="module", params=["vector", "arrays"])
 def written(request, spark, tmp_path_factory):
-    """A release of twelve documents in four parts, one of them empty."""
+    """A release of twelve documents from four partitions, one of them empty."""
     rows = [(i, "cat dog mouse" if i % 2 else "") for i in range(12)]
     parts = spark.sparkContext.parallelize(rows, 3).union(spark.sparkContext.parallelize([], 1))
     given = spark.createDataFrame(parts, "topic int, text string")
@@ -29,24 +29,24 @@ def copied(written, tmp_path):
     return shutil.copytree(written[0], tmp_path / "copy")
 
 
-def test_it_holds_what_a_release_holds(written, spark):
-    path, release, told = written
+def test_the_folder_holds_all_files_of_a_release(written, spark):
+    path, release, result = written
     names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
-    assert names == {*told.guarantee.files, "guarantee.json"}
+    assert names == {*result.guarantee.files, "guarantee.json"}
     assert {"README.txt", "report.html", "vocabulary.txt"} < names
     record = json.loads((path / "guarantee.json").read_text())
-    assert record == told.guarantee.as_dict()
+    assert record == result.guarantee.as_dict()
     expected = {**release.guarantee.as_dict(), "files": None, "checksum": None}
     assert {**record, "files": None, "checksum": None} == expected
     assert set(record) - {"checksum"} == set(Guarantee.__dataclass_fields__)
-    assert told.documents == 12
+    assert result.documents == 12
     assert sorted(map(str, spark.read.parquet(f"{path}/data").collect())) == sorted(
         map(str, release.data.collect())
     )
     assert "12 documents" in (path / "README.txt").read_text()
 
 
-def test_another_tool_reads_it(written):
+def test_polars_reads_the_rows(written):
     path, _, _ = written
     table = pl.read_parquet(path / "data" / "*.parquet")
     assert table.height == 12
@@ -57,14 +57,14 @@ def test_another_tool_reads_it(written):
         assert counts.struct.field("values").list.sum().to_list() == [10.0] * 12
 
 
-def test_it_is_verified(written):
+def test_the_release_is_verified(written):
     report = verify(written[0])
     assert report.verified, report.checks
     assert report.documents == 12
 
 
 @pytest.mark.parametrize("fault", ["changed", "added", "removed", "linked"])
-def test_a_changed_release_is_not(written, tmp_path, fault):
+def test_a_changed_release_is_not_verified(written, tmp_path, fault):
     folder = copied(written, tmp_path)
     part = sorted((folder / "data").iterdir())[0]
     if fault == "changed":
@@ -79,8 +79,8 @@ def test_a_changed_release_is_not(written, tmp_path, fault):
     assert not verify(folder).verified
 
 
-def test_counts_are_checked_and_not_digests_alone(written, tmp_path, spark):
-    """A forger who mends every digest is caught by what the rows say."""
+def test_counts_are_verified_and_not_only_digests(written, tmp_path, spark):
+    """A forger who corrects every digest is caught by the counts."""
     from dataclasses import replace
     from hashlib import sha256
 
@@ -109,11 +109,11 @@ def test_counts_are_checked_and_not_digests_alone(written, tmp_path, spark):
     assert [check.name for check in report.checks if check.status == "FAILED"] == ["counts"]
 
 
-def test_a_place_that_is_taken_is_left_alone(written, tmp_path, frame, parameters):
+def test_an_existing_folder_is_not_replaced_unless_forced(written, tmp_path, frame, parameters):
     folder = copied(written, tmp_path)
     before = (folder / "guarantee.json").read_bytes()
     release = anonymize(frame(4, 1), **parameters)
-    with pytest.raises(SyntfError, match="exists already"):
+    with pytest.raises(SyntfError, match="already exists"):
         release.write(str(folder))
     assert (folder / "guarantee.json").read_bytes() == before
     (folder / "mine.txt").write_text("of somebody")
@@ -125,18 +125,18 @@ def test_a_place_that_is_taken_is_left_alone(written, tmp_path, frame, parameter
     assert verify(folder).documents == 4
     (folder / "guarantee.json").unlink()
     with pytest.raises(SyntfError, match="not a release"):
-        release.write(str(folder), force=True)
+        anonymize(frame(4, 1), **parameters).write(str(folder), force=True)
     assert (folder / "data").exists()
 
 
-def test_a_run_that_fails_leaves_no_release(frame, parameters, tmp_path):
+def test_a_failed_run_leaves_nothing(frame, parameters, tmp_path):
     from pyspark.sql.functions import udf
 
     @udf("string")
     def broken(text):
         raise RuntimeError("no such text")
 
-    release = anonymize(frame(4, 1).select(broken("text").alias("text")), **parameters)
+    texts = frame(4, 1).select("name", broken("text").alias("text"))
     with pytest.raises(Exception, match="no such text"):
-        release.write(str(tmp_path / "out"))
-    assert not (tmp_path / "out" / "guarantee.json").exists()
+        anonymize(texts, id="name", **parameters).write(str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()

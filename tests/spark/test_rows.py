@@ -1,9 +1,11 @@
-"""Frames of which a task done again would see other rows are refused."""
+"""Frames are refused if a repeated task could see other rows."""
 
+import numpy as np
 import pytest
 
 from syntf.core.errors import SyntfError
 from syntf.spark import anonymize
+from syntf.spark.rows import Numbering, with_places
 
 
 @pytest.mark.parametrize(
@@ -18,38 +20,40 @@ from syntf.spark import anonymize
     ],
     ids=["repartitioned", "sorted", "grouped", "joined", "filtered after", "limited"],
 )
-def test_rows_without_a_place_need_a_name(frame, parameters, shuffled):
-    with pytest.raises(SyntfError, match=r"from a shuffle.*name the documents by a column"):
+def test_a_frame_from_a_shuffle_needs_an_id(frame, parameters, shuffled):
+    with pytest.raises(SyntfError, match=r"from a shuffle.*name the documents with id"):
         anonymize(shuffled(frame(20, 2)), **parameters)
 
 
-def test_names_do_where_places_do_not(frame, parameters):
+def test_a_frame_from_a_shuffle_is_accepted_with_an_id(frame, parameters):
     shuffled = frame(40, 4).repartition(3).orderBy("text")
     data = anonymize(shuffled, id="name", **parameters).data
     assert sorted(map(str, data.collect())) == sorted(map(str, data.repartition(5).collect()))
 
 
 @pytest.mark.parametrize("id", [None, "name"])
-def test_what_differs_each_time_is_refused(frame, parameters, id):
+def test_expressions_that_change_are_refused(frame, parameters, id):
     from pyspark.sql import functions
 
     given = frame(20, 2).where(functions.rand() < 0.5)
-    with pytest.raises(SyntfError, match="evaluates differently each time"):
+    with pytest.raises(SyntfError, match="change with every evaluation"):
         anonymize(given, id=id, **parameters)
 
 
-def test_names_must_be_all_there_and_each_once(frame, parameters, spark):
-    with pytest.raises(SyntfError, match="'topic' does not name every document"):
+def test_ids_must_be_present_and_unique(frame, parameters, spark):
+    with pytest.raises(SyntfError, match="'topic' must have a different value for every document"):
         anonymize(frame(20, 2), id="topic", **parameters)
     missing = spark.createDataFrame([("a", "x"), (None, "y")], "name string, text string")
-    with pytest.raises(SyntfError, match="'name' does not name every document"):
+    with pytest.raises(SyntfError, match="'name' must have a different value for every document"):
         anonymize(missing, id="name", **parameters)
     real = spark.createDataFrame([(1.0, "x")], "name double, text string")
-    with pytest.raises(SyntfError, match="'name' is double: names are text or whole numbers"):
+    with pytest.raises(
+        SyntfError, match="'name' has the type double: ids are text or whole numbers"
+    ):
         anonymize(real, id="name", **parameters)
 
 
-def test_adaptive_execution_is_as_it_was(frame, parameters, spark):
+def test_adaptive_execution_is_restored(frame, parameters, spark):
     before = spark.conf.get("spark.sql.adaptive.enabled")
     anonymize(frame(4, 1), **parameters)
     assert spark.conf.get("spark.sql.adaptive.enabled") == before
@@ -59,39 +63,39 @@ def test_adaptive_execution_is_as_it_was(frame, parameters, spark):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"text": "txt"}, "no column 'txt'; did you mean 'text'"),
-        ({"text": "topic"}, "'topic' has no texts: it is int"),
+        ({"text": "topic"}, "'topic' has the type int: texts are string or binary"),
         ({"keep": ["text"]}, "'text' cannot be released"),
         ({"keep": ["nobody"]}, "no column 'nobody'"),
         ({"keep": "topic"}, r"keep is a list of columns: keep=\['topic'\]"),
         ({"output": "matrix"}, "output must be vector or arrays, not 'matrix'"),
-        ({"fit_vocabulary": True, "vocabulary": None}, "a cluster fits nothing"),
-        ({"weights": "tfidf", "idf": "fitted"}, "a cluster fits nothing"),
+        ({"fit_vocabulary": True, "vocabulary": None}, "a cluster cannot fit on the texts"),
+        ({"weights": "tfidf", "idf": "fitted"}, "a cluster cannot fit on the texts"),
     ],
 )
-def test_what_cannot_be_done_is_told_before_anything_runs(frame, parameters, options, told):
-    with pytest.raises(SyntfError, match=told):
+def test_invalid_arguments_are_refused_before_anything_runs(frame, parameters, options, message):
+    with pytest.raises(SyntfError, match=message):
         anonymize(frame(4, 1), **{**parameters, **options})
 
 
-def test_a_column_of_ours_and_one_that_is_there_twice(frame, parameters):
+def test_reserved_and_repeated_columns_are_refused(frame, parameters):
     given = frame(4, 1)
-    with pytest.raises(SyntfError, match="the counts are in a column 'counts'"):
+    with pytest.raises(SyntfError, match="the release has its own column 'counts'"):
         anonymize(given.withColumnRenamed("topic", "counts"), keep=["counts"], **parameters)
     with pytest.raises(SyntfError, match="more than one column 'topic'"):
         anonymize(given.select("*", "topic"), keep=["topic"], **parameters)
 
 
-def test_odd_names_odd_texts_and_missing_ones(spark, parameters):
+def test_unusual_column_names_and_texts(spark, parameters):
     rows = [(1, "a", None), (2, "b", ""), (3, "c", "cat \u0000 dog"), (4, "d", "🐈" * 1000)]
     given = spark.createDataFrame(rows, "`a.b` long, `c ``d` string, `the text` string")
     data = anonymize(given, text="the text", keep=["c `d"], id="a.b", **parameters).data
     assert data.columns == ["a.b", "c `d", "counts"]
     assert [sum(row["counts"].values) for row in data.collect()] == [30] * 4
     binary = given.selectExpr("cast(`the text` as binary) as text")
-    assert anonymize(binary, **parameters).data.count() == 4
+    assert anonymize(binary, **parameters).documents == 4
 
 
 @pytest.mark.parametrize(("declared", "private"), [("yes", True), ("no", False)])
@@ -100,3 +104,27 @@ def test_a_vocabulary_is_what_its_header_declares(frame, parameters, tmp_path, d
     path.write_text(f"# syntf vocabulary\n# documents: 9\n# public: {declared}\n\ncat\ndog\n")
     release = anonymize(frame(4, 1), **{**parameters, "vocabulary": str(path)})
     assert release.guarantee.private == private
+
+
+def test_document_numbers_follow_file_names_and_not_file_sizes(spark, parameters, tmp_path):
+    """Spark reads the largest file first, and so the longest texts."""
+    for name, texts in {"a": ["cat"] * 3, "b": ["dog " * 5000] * 2, "c": ["cow " * 100]}.items():
+        lines = (f'{{"text": "{text}", "name": "{name}{i}"}}\n' for i, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    frame = spark.read.schema("text string, name string").json(str(tmp_path))
+    selected = frame.selectExpr("name as kept_0", "*")
+    placed, numbering = with_places(selected)
+    numbers = {
+        row["kept_0"]: int(numbering.numbers_of(np.array([row["place"]]))[0])
+        for row in placed.collect()
+    }
+    assert numbers == {"a0": 0, "a1": 1, "a2": 2, "b0": 3, "b1": 4, "c0": 5}
+
+
+def test_rows_that_were_not_counted_are_refused():
+    numbering = Numbering.of_splits([("a", 0, 3), ("b", 1 << 33, 2)])
+    assert numbering.documents == 5
+    assert numbering.numbers_of(np.array([0, 2, 1 << 33, (1 << 33) + 1])).tolist() == [0, 2, 3, 4]
+    for place in (3, (1 << 33) + 2, 2 << 33, -1):
+        with pytest.raises(RuntimeError, match="changed"):
+            numbering.numbers_of(np.array([place]))

@@ -1,4 +1,4 @@
-"""`syntf anonymize --engine spark`: the same, done by a cluster."""
+"""`syntf anonymize --engine spark`: make the release on a Spark cluster."""
 
 import os
 import re
@@ -9,61 +9,55 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
-
 from syntf import spark
-from syntf.cli import output
 from syntf.core.errors import SyntfError
-from syntf.core.exact import shown
 from syntf.pipeline.settings import Settings
+from syntf.releases.job import Release
 from syntf.spark import inputs as files
-from syntf.spark.folders import Written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-CUT, PIECE = "spark.sql.files.maxPartitionBytes", "16m"
-"""Bytes of a file for a task: less than Spark's own, as a byte of text is much work."""
+SPLIT_OPTION, SPLIT_SIZE = "spark.sql.files.maxPartitionBytes", "16m"
+"""Bytes of a file per task: less than Spark's default, because texts take long to process."""
 
-APART = {
-    "ledger": "a ledger charges documents in one place, before any is drawn for",
-    "author": "it names authors for a ledger, and a cluster has none",
-    "resume": "Spark does lost tasks again by itself, and another run draws anew",
-    "seed": "a repeatable release is for tests, which need no cluster",
-    "jobs": "a task has one core, and the cluster says how many there are",
-    "shuffle": "the rows of a cluster are in files that have no order",
+UNSUPPORTED = {
+    "resume": "Spark repeats lost tasks by itself; a new run draws again",
+    "seed": "repeatable releases are for tests, which need no cluster",
+    "jobs": "a task has one core; the cluster decides how many tasks run",
+    "shuffle": "the rows of a cluster are always in a random order",
 }
-"""Options that the engine does not take, and why."""
+"""Options that cannot be used with this engine, and why."""
 
 FIXED = {
     "format": ("parquet", "a cluster writes Parquet"),
     "encoding": ("utf-8", "a cluster reads UTF-8"),
-    "device": ("cpu", "syntf bounds --device cuda beforehand leaves the table in the cache"),
-    "bad_rows": ("stop", "Spark leaves broken rows out without a word of where they were"),
+    "device": ("cpu", "run syntf bounds --device cuda first to put the table into the cache"),
+    "bad_rows": ("stop", "Spark cannot say where the broken rows were"),
 }
-"""Options that have one value."""
+"""Options that have only one possible value, and why."""
 
-REASONS = {
-    "JAVA_GATEWAY_EXITED": "see that Java 17 is there, and that --master is an address of Spark's",
-    "PATH_NOT_FOUND": "no file or folder at one of the inputs",
+ADVICE = {
+    "JAVA_GATEWAY_EXITED": "check that Java 17 is installed and --master is an address of Spark",
+    "PATH_NOT_FOUND": "one of the inputs does not exist",
     "Py4JJavaError": (
-        "see that the cluster is up, --out can be written to and the files are whole; without "
+        "check that the cluster runs, --out can be written and the files are complete; without "
         "--engine spark, syntf names the line of a broken row"
     ),
 }
-"""What to look at when Spark stops, by what it says."""
+"""What to check when Spark fails, by the name of its error."""
 
 
-def check(given: Mapping[str, Any]) -> None:
-    """Refuse what a person asked for and a cluster does not do; `given` is what they said."""
-    for name, why in APART.items():
-        if given.get(name) is not None and given[name] is not False:  # a seed may be 0
+def check(options: Mapping[str, Any]) -> None:
+    """Raise a SyntfError for an option, chosen by the user, that this engine does not support."""
+    for name, reason in UNSUPPORTED.items():
+        if options.get(name) is not None and options[name] is not False:  # a seed may be 0
             option = {"seed": "insecure-seed"}.get(name, name)
-            raise SyntfError(f"--{option} is not for --engine spark: {why}")
-    for name, (only, why) in FIXED.items():
-        if given.get(name, only) != only:
+            raise SyntfError(f"--{option} cannot be used with --engine spark: {reason}")
+    for name, (only, reason) in FIXED.items():
+        if options.get(name, only) != only:
             option = name.replace("_", "-")
-            raise SyntfError(f"--{option} is {only} with --engine spark: {why}")
+            raise SyntfError(f"--{option} must be {only} with --engine spark: {reason}")
 
 
 def run(
@@ -72,31 +66,26 @@ def run(
     *,
     master: str,
     text: str,
-    id: str | None,
-    keep: Sequence[str],
     input_format: str | None,
     force: bool,
-    as_json: bool,
     quiet: bool,
     settings: Settings,
-) -> None:
-    place = address(out)
+    **columns_and_ledger: Any,
+) -> Release:
+    """Make a release on the cluster."""
     spark.check_installed()
-    with told(), session(master, quiet=quiet or as_json) as opened:
-        frame = files.read(opened, inputs, input_format)
+    with plain_errors(), session(master, quiet=quiet) as opened:
+        frame = files.read(opened, inputs, text, input_format)
         release = spark.anonymize(
-            frame, text=text, keep=keep, id=id, output="arrays", settings=settings
+            frame, text=text, output="arrays", settings=settings, **columns_and_ledger
         )
-        written = release.write(place, force=force)
+        written = release.write(address(out), force=force)
         release.close()
-    if as_json:
-        output.emit(_record(place, written))
-    elif not quiet:
-        _summarize(place, written)
+    return written
 
 
 def address(out: Path) -> str:
-    """Where to write: a path as it is, an address with the slashes that a path has lost.
+    """Return the address to write to, with the slashes that a path has lost.
 
     >>> address(Path("hdfs://host/release")), address(Path("release"))
     ('hdfs://host/release', 'release')
@@ -106,29 +95,29 @@ def address(out: Path) -> str:
 
 @contextmanager
 def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
-    """A session on a cluster, ended with the command; the key of the run ends with it."""
+    """Open a Spark session and stop it at the end; the key of the run is lost with it."""
     from pyspark.sql import SparkSession
 
-    # Of versions of pandas: what passes between Spark and Python here is Arrow's.
+    # PySpark warns about the version of pandas, but here it exchanges Arrow data only.
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("syntf")
-    watched = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    builder = builder.config("spark.ui.showConsoleProgress", str(watched).lower())
+    show_progress = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    builder = builder.config("spark.ui.showConsoleProgress", str(show_progress).lower())
     # Spark's log quotes rows that it cannot read.
     opened = builder.config("spark.log.level", "OFF").getOrCreate()
     try:
-        if not opened.sparkContext.getConf().contains(CUT):
-            opened.conf.set(CUT, PIECE)
+        if not opened.sparkContext.getConf().contains(SPLIT_OPTION):
+            opened.conf.set(SPLIT_OPTION, SPLIT_SIZE)
         yield opened
     finally:
         opened.stop()
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """What stops Spark, in one line that quotes no text."""
+def plain_errors() -> Iterator[None]:
+    """Replace an error of Spark by one line that does not quote any text."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -136,27 +125,9 @@ def told() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         condition = error.getCondition() if isinstance(error, PySparkException) else None
-        said = condition or type(error).__name__
-        why = REASONS.get(said, "see that the cluster and the files are there and whole")
-        raise SyntfError(f"Spark stopped ({said}): {why}") from None
-
-
-def _record(place: str, written: Written) -> dict[str, Any]:
-    """What is told of a release, for programs; the fields of a release on one machine."""
-    return {
-        "out": place, "documents": written.documents,
-        "terms_without_vector": written.dropped, "notes": list(written.notes), "ledger": None,
-        "guarantee": written.guarantee.as_dict(),
-    }  # fmt: skip
-
-
-def _summarize(place: str, written: Written) -> None:
-    promise = written.guarantee
-    output.say(
-        f"{written.documents:,} documents, {promise.length} words drawn for each\n"
-        f"loss per word {shown(promise.word_losses.tight, 4)}, "
-        f"per document {shown(promise.loss_per_document, 2)}"
-    )
-    for caveat in promise.caveats:
-        output.say(f"[yellow]![/] {escape(caveat)}")
-    output.say(f"Release written to {escape(place)}", wrap=False)
+        kind = condition or type(error).__name__
+        advice = ADVICE.get(kind, "check that the cluster and the files are there and complete")
+        plain = SyntfError(f"Spark failed ({kind}): {advice}")
+        for note in getattr(error, "__notes__", ()):  # such as a charge to the ledger
+            plain.add_note(note)
+        raise plain from None

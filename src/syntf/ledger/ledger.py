@@ -100,6 +100,11 @@ would lose 4.00; nothing was charged or drawn
                     "when the ledger was made"
                 )
 
+    def name_key(self) -> bytes:
+        """Return the key under which names are hashed. Keep it secret: it can test guesses."""
+        with self._connect() as db:
+            return store.read_header(db).key
+
     @classmethod
     def create(
         cls,

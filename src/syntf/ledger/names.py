@@ -31,6 +31,17 @@ class Names:
         return found
 
 
+@dataclass(frozen=True)
+class HashedNames(Names):
+    """Names that were hashed elsewhere, under the ledger's key; `documents` are placeholders."""
+
+    digests: Mapping[str, list[bytes]] = field(default_factory=dict)
+
+    def hashed(self, key: bytes) -> dict[str, list[bytes]]:
+        """Return the digests as they were given."""
+        return dict(self.digests)
+
+
 @dataclass
 class Charge:
     """A run that was charged. `run` is None if it had no documents.

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # imported only by runs that need them
 class Release:
     """A finished release.
 
-    path : the folder of the release.
+    path : the folder of the release; an address, if a cluster wrote it.
     documents : the number of documents in it.
     guarantee : the guarantee as written to ``guarantee.json``, with the digests of all files.
     skipped_rows : the number of broken rows left out (with ``bad_rows="skip"``).
@@ -54,7 +54,7 @@ class Release:
     ledger_run : what the ledger was charged, or None without a ledger.
     """
 
-    path: Path
+    path: Path | str
     documents: int
     guarantee: Guarantee
     skipped_rows: int
@@ -84,6 +84,7 @@ def release(
     insecure_seed: int | None = None,
     device: str = "cpu",
     jobs: int | None = None,
+    anonymizer: Anonymizer | None = None,
     progress: Stages = silent,
     **chosen: Any,
 ) -> Release:
@@ -128,6 +129,8 @@ def release(
         Where large tables are computed.
     jobs : int, optional
         The number of threads; -1 for all cores, -2 for all but one.
+    anonymizer : Anonymizer, optional
+        A prepared anonymizer to use in place of settings, such as one under audit.
     progress : callable, optional
         Reports progress; see :mod:`syntf.core.progress`.
 
@@ -153,6 +156,8 @@ def release(
     (2, 160.0)
     """
     # 1. Check the options and the target folder.
+    if anonymizer is not None:
+        settings = anonymizer.settings
     if settings is not None and chosen:
         raise SyntfError(f"give settings or {', '.join(chosen)}, not both")
     settings = settings or Settings.from_preset(**chosen)
@@ -170,7 +175,7 @@ def release(
     check_target(out, force=force)
 
     # 2. Open the ledger and the input.
-    budget = _open_ledger(ledger, author)
+    budget = open_ledger(ledger, author)
     several = [inputs] if isinstance(inputs, str | PathLike) else inputs
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
     corpus = Corpus([Path(one) for one in several], text, read, encoding, input_format, bad_rows)
@@ -180,7 +185,11 @@ def release(
     # 3. Prepare the anonymizer, and with it the guarantee.
     source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
     with parallel.at_most(jobs):
-        run = _prepare(settings, corpus, source, device, progress)
+        run = (
+            _prepare(settings, corpus, source, device, progress)
+            if anonymizer is None
+            else WordsRun(replace(anonymizer, source=source))
+        )
         guarantee = run.guarantee(kept_columns=columns, shuffled=shuffle)
         described = [text, id, columns, author, budget and budget.origin]
         key = _run_key(corpus, guarantee, settings, described)
@@ -232,7 +241,7 @@ def note_charge(charge: "Charge | None") -> Iterator[None]:
         raise
 
 
-def _open_ledger(
+def open_ledger(
     ledger: "Ledger | str | PathLike[str] | None", author: str | None
 ) -> "Ledger | None":
     """Open the ledger to charge, and check that it has a budget for authors if they are named."""

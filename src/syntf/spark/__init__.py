@@ -1,4 +1,4 @@
-"""Synthetic counts on a cluster: a Spark DataFrame with texts in, one with counts out.
+"""Synthetic counts on a Spark cluster: a DataFrame with texts in, a release out.
 
 Needs the extra ``syntf[spark]`` and Java 17 or newer.
 """

@@ -1,11 +1,12 @@
-"""A release written by a cluster: Parquet beside the files that a release on one machine has.
+"""Write a release from a cluster: Parquet files with the rows, and the files of any release.
 
-Only the last file makes it a release: ``guarantee.json``, with the digest of all others. What a
-cluster wrote before it failed has none.
+The last file makes it a release: ``guarantee.json``, with the digests of all others. A folder
+without it was left by a run that failed.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -13,142 +14,148 @@ from urllib.parse import unquote
 import numpy as np
 
 from syntf.core.errors import SyntfError
+from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.job import Release
 from syntf.releases.readme import render_readme
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import summarize_table
-from syntf.spark.batches import COUNTS, TERMS
+from syntf.spark.drawing import COUNTS, TERMS
 from syntf.vocabulary.vocabulary import as_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DATA = "data"
-"""The folder of the rows: by itself, so that ``spark.read.parquet`` can be pointed at it."""
+"""Folder of the rows, separate so that ``spark.read.parquet`` can read it."""
 
 GUARANTEE = "guarantee.json"
-PARTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE}
-"""All that a release holds, by name."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """What stands in a folder: its guarantee with all digests, and how many documents it has.
-
-    `dropped` terms of the vocabulary had no vector; `notes` say what was mended in the vectors.
-    """
-
-    guarantee: Guarantee
-    documents: int
-    dropped: int
-    notes: Sequence[str]
-
-
-def write(
-    path: str, data: "DataFrame", guarantee: Guarantee, anonymizer: Anonymizer, *, force: bool
-) -> Written:
-    """Evaluate `data` into a new release."""
-    session = data.sparkSession
-    folder = Folder(session, path)
-    folder.clear(force=force)
-    rows = f"{path}/{DATA}"
-    # A file of success would be one more that is no part of the release.
-    quiet = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
-    data.write.options(**quiet).parquet(rows)
-    folder.tidy(DATA)
-    released = _released(session, rows, data.columns, guarantee)
-    portrayed = summarize_table(
-        anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length
-    )
-    name = f"{DATA}/*.parquet"
-    texts = {
-        "vocabulary.txt": as_lines(anonymizer.vocabulary.outputs),
-        "README.txt": render_readme(guarantee, released.documents, data.columns, name, name),
-        REPORT_FILE: render_report(guarantee, portrayed, released),
-    }
-    digests = dict(_digests(session, rows))
-    for file, text in texts.items():
-        folder.put(file, text.encode())
-        digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
-    promise = replace(guarantee, files=dict(sorted(digests.items())), template=template_digest())
-    folder.put(GUARANTEE, promise.as_json().encode())
-    dropped = anonymizer.vocabulary.dropped
-    return Written(promise, released.documents, dropped, anonymizer.notes)
+CONTENTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE}
+"""Everything that a release contains."""
 
 
 class Folder:
-    """A folder at any address that Spark knows: a disk, HDFS, an object store."""
+    """The folder of a release at any address that Spark can write to."""
 
-    def __init__(self, session: "SparkSession", path: str) -> None:
+    def __init__(self, session: "SparkSession", address: str) -> None:
         java: Any = session.sparkContext._jvm
-        self._path = java.org.apache.hadoop.fs.Path
-        self._place = self._path(path)
+        self._session = session
+        self._address = address
+        self._java_path = java.org.apache.hadoop.fs.Path
+        self._path = self._java_path(address)
         configuration = session._jsparkSession.sessionState().newHadoopConf()
-        self._system = self._place.getFileSystem(configuration)
+        self._system = self._path.getFileSystem(configuration)
         self._local = self._system.getScheme() == "file"
 
-    def clear(self, *, force: bool) -> None:
-        """Refuse an address that is taken, unless by a release that may be replaced."""
-        if not self._system.exists(self._place):
+    def check_target(self, *, force: bool) -> None:
+        """Raise a SyntfError if the address is taken; with `force`, only if not by a release."""
+        if not self._system.exists(self._path):
             return
         if not force:
             raise SyntfError(
-                f"{self._place} exists already: choose another, or replace it with force (--force)"
+                f"{self._path} already exists: choose another address, or replace the release "
+                "with force (--force)"
             )
-        found = {status.getPath().getName() for status in self._system.listStatus(self._place)}
-        if GUARANTEE not in found or found - PARTS:
+        found = {status.getPath().getName() for status in self._system.listStatus(self._path)}
+        if GUARANTEE not in found or found - CONTENTS:
             raise SyntfError(
-                f"{self._place} is not a release of syntf, so force does not replace it: choose "
-                "another"
+                f"{self._path} is not a release of syntf, so force does not replace it: choose "
+                "another address"
             )
-        self._system.delete(self._path(self._place, GUARANTEE), False)  # from here on it is none
-        self._system.delete(self._place, True)
 
-    def put(self, name: str, content: bytes) -> None:
-        """A file with these bytes."""
-        place = self._path(self._place, name)
-        stream = self._system.create(place, True)
+    @contextmanager
+    def replaced(self) -> Iterator[None]:
+        """Delete the earlier release first, and the unfinished one if writing fails."""
+        self._delete()
+        try:
+            yield
+        except BaseException:
+            self._delete()
+            raise
+
+    def write_rows(self, data: "DataFrame") -> None:
+        """Evaluate a frame into the folder of the rows."""
+        # Hadoop's marker of success would be a file that is not part of the release.
+        options = {"mapreduce.fileoutputcommitter.marksuccessfuljobs": "false"}
+        data.write.options(**options).parquet(self._rows)
+        if self._local:
+            folder = self._java_path(self._path, DATA)
+            found = self._system.listStatus(folder)
+            self._delete_checksums(folder, [status.getPath().getName() for status in found])
+
+    def finish(self, guarantee: Guarantee, anonymizer: Anonymizer, run: Run | None) -> Release:
+        """Write all other files of the release; the guarantee last."""
+        columns = self._session.read.parquet(self._rows).columns
+        released = self._count_distinct(columns, guarantee)
+        mechanism, vocabulary = anonymizer.mechanism, anonymizer.vocabulary
+        summary = summarize_table(mechanism, vocabulary, length=guarantee.length)
+        name = f"{DATA}/*.parquet"
+        texts = {
+            "vocabulary.txt": as_lines(vocabulary.outputs),
+            "README.txt": render_readme(guarantee, released.documents, columns, name, name),
+            REPORT_FILE: render_report(guarantee, summary, released),
+        }
+        digests = dict(self._row_digests())
+        for file, text in texts.items():
+            self._put(file, text.encode())
+            digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
+        files = dict(sorted(digests.items()))
+        sealed = replace(guarantee, files=files, template=template_digest())
+        self._put(GUARANTEE, sealed.as_json().encode())
+        return Release(
+            path=self._address,
+            documents=released.documents,
+            guarantee=sealed,
+            skipped_rows=0,
+            skipped=[],
+            terms_without_vector=vocabulary.dropped,
+            notes=list(anonymizer.notes),
+            ledger_run=run,
+        )
+
+    @property
+    def _rows(self) -> str:
+        return f"{self._address}/{DATA}"
+
+    def _put(self, name: str, content: bytes) -> None:
+        path = self._java_path(self._path, name)
+        stream = self._system.create(path, True)
         try:
             stream.write(content)
         finally:
             stream.close()
-        self._tidied(place.getParent(), [place.getName()])
-
-    def tidy(self, name: str) -> None:
-        """Remove the checksums that Hadoop writes beside files on a local disk."""
-        folder = self._path(self._place, name)
         if self._local:
-            found = self._system.listStatus(folder)
-            self._tidied(folder, [status.getPath().getName() for status in found])
+            self._delete_checksums(path.getParent(), [path.getName()])
 
-    def _tidied(self, folder: Any, names: list[str]) -> None:
-        if self._local:
-            for name in names:
-                self._system.getRawFileSystem().delete(self._path(folder, f".{name}.crc"), False)
+    def _delete(self) -> None:
+        """Delete the folder, its guarantee first: from then on it is not a release."""
+        self._system.delete(self._java_path(self._path, GUARANTEE), False)
+        self._system.delete(self._path, True)
 
+    def _delete_checksums(self, folder: Any, names: list[str]) -> None:
+        """Delete the checksum files that Hadoop writes on a local disk."""
+        for name in names:
+            self._system.getRawFileSystem().delete(self._java_path(folder, f".{name}.crc"), False)
 
-def _released(
-    session: "SparkSession", rows: str, columns: list[str], guarantee: Guarantee
-) -> Sparsity:
-    """How many documents have how many distinct words, from what was written."""
-    from pyspark.sql import functions
+    def _count_distinct(self, columns: list[str], guarantee: Guarantee) -> Sparsity:
+        """Count the documents by their number of distinct words, from the written rows."""
+        from pyspark.sql import functions
 
-    # A vector by what it is made of, as Spark offers no other way to look inside it.
-    vector = f"{COUNTS} struct<indices: array<int>>"
-    schema = f"{TERMS} array<string>" if TERMS in columns else vector
-    column = TERMS if TERMS in columns else f"{COUNTS}.indices"
-    sizes = session.read.schema(schema).parquet(rows).select(functions.size(column).alias("size"))
-    found = sizes.groupBy("size").count().collect()
-    distinct = np.zeros(min(guarantee.length, guarantee.vocabulary_size) + 1, dtype=np.int64)
-    for row in found:
-        distinct[row["size"]] = row["count"]
-    return Sparsity(distinct)
+        # Spark cannot look inside a vector, so it is read as the struct that it is made of.
+        vector = f"{COUNTS} struct<indices: array<int>>"
+        schema = f"{TERMS} array<string>" if TERMS in columns else vector
+        column = TERMS if TERMS in columns else f"{COUNTS}.indices"
+        rows = self._session.read.schema(schema).parquet(self._rows)
+        sizes = rows.select(functions.size(column).alias("size")).groupBy("size").count().collect()
+        distinct = np.zeros(min(guarantee.length, guarantee.vocabulary_size) + 1, dtype=np.int64)
+        for row in sizes:
+            distinct[row["size"]] = row["count"]
+        return Sparsity(distinct)
 
-
-def _digests(session: "SparkSession", rows: str) -> Iterator[tuple[str, str]]:
-    """The SHA-256 of each file of rows, found where the files are."""
-    files = session.read.format("binaryFile").load(rows)
-    for row in files.selectExpr("path", "sha2(content, 256) as digest").collect():
-        yield f"{DATA}/{unquote(row['path'].rsplit('/', 1)[1])}", f"sha256:{row['digest']}"
+    def _row_digests(self) -> Iterator[tuple[str, str]]:
+        """Return the SHA-256 of each file of rows, computed on the executors."""
+        files = self._session.read.format("binaryFile").load(self._rows)
+        for row in files.selectExpr("path", "sha2(content, 256) as digest").collect():
+            yield f"{DATA}/{unquote(row['path'].rsplit('/', 1)[1])}", f"sha256:{row['digest']}"

@@ -1,62 +1,140 @@
-"""From a frame with texts to one with synthetic counts, and the guarantee that goes with it."""
+"""Anonymise a Spark DataFrame: check it, and make the release that draws when it is written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any, get_args
 
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
+from syntf.ledger.ledger import Ledger
+from syntf.ledger.names import Charge
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases import job
 from syntf.spark import folders, rows
-from syntf.spark.batches import COUNTS, TERMS, Drawing, Output
-from syntf.spark.streams import KEY
+from syntf.spark.charging import Charged, charge
+from syntf.spark.drawing import COUNTS, ORDER, TERMS, Drawing, Output
+from syntf.spark.random_bytes import KEY_BYTES
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
+PART_DOCUMENTS = 1 << 16
+"""Documents in a part of a release, about. The number of parts depends on nothing else."""
 
-@dataclass(frozen=True)
+
+@dataclass
 class Release:
-    """Synthetic counts of a frame of texts. Lazy: every evaluation repeats the same draws.
+    """The release of a frame of texts. :meth:`write` draws it, once.
 
     Attributes
     ----------
-    data : DataFrame
-        The kept columns and the counts: a sparse vector of Spark ML in ``counts``, or arrays in
-        ``terms`` and ``counts``.
     guarantee : Guarantee
-        What is promised of it; the fields of ``guarantee.json``.
+        The guarantee of the release; the fields of ``guarantee.json``.
     vocabulary : sequence of str
-        The term of each place in a vector.
+        The term of each position in a vector.
+    documents : int
+        The number of documents.
 
     Guarantee
     ---------
-    Each row of `data` is ``guarantee.loss_per_document``-differentially private in its text, in
-    all evaluations of `data` together: a task that is done again, a copy that runs beside it, or
-    a second look repeats the draws of the first. Another call of :func:`anonymize` draws anew.
+    Each released row is ``guarantee.loss_per_document``-differentially private in its text.
+    :meth:`write` succeeds once, so each document has one released draw. Repeated tasks, and
+    second copies of slow tasks, repeat the same draws. The number of parts depends on the number
+    of documents only. Rows are dealt to parts, and sorted in them, by keyed random integers, so
+    the files tell nothing about texts. With an `id`, :attr:`data` can be evaluated before it is
+    written: then all evaluations have the same draw for the same id and text. Another call of
+    :func:`anonymize` draws again, and its loss adds up.
     """
 
-    data: "DataFrame"
     guarantee: Guarantee
     vocabulary: Sequence[str] = field(repr=False)
+    documents: int
+    _input: "DataFrame" = field(repr=False)
+    _frame: "DataFrame" = field(repr=False)
     _anonymizer: Anonymizer = field(repr=False)
     _table: "Broadcast[Anonymizer]" = field(repr=False)
+    _drawing: Drawing = field(repr=False)
+    _stamps: dict[str, tuple[int, int]] = field(repr=False)
+    _ledger: Ledger | None = field(default=None, repr=False)
+    _charge: tuple[Charge, Charged] | None = field(default=None, repr=False)
+    _written: str | None = field(default=None, repr=False)
 
-    def write(self, path: str, *, force: bool = False) -> folders.Written:
-        """Write `data` as Parquet with all that a release holds; says what stands there.
+    @property
+    def data(self) -> "DataFrame":
+        """The kept columns and the counts.
 
-        Any address that Spark can write to. The counts are in ``data``; ``guarantee.json``, with
-        the digest of every other file, comes last: a folder without it is no release.
+        A sparse vector of Spark ML in ``counts``, or arrays in ``terms`` and ``counts``. After
+        :meth:`write` this reads the written rows. Before it, evaluating the frame draws; this
+        needs an `id` and no ledger.
         """
-        return folders.write(path, self.data, self.guarantee, self._anonymizer, force=force)
+        if self._written is not None:
+            rows_at = f"{self._written}/{folders.DATA}"
+            return self._frame.sparkSession.read.schema(self._schema()).parquet(rows_at)
+        if self._drawing.numbering is not None:
+            raise SyntfError(
+                "write the release before you read its data: without an id (id=...) and with a "
+                "ledger, a second evaluation could draw for a document again"
+            )
+        return self._draw(self._drawing)
+
+    def write(self, path: str, *, force: bool = False) -> "job.Release":
+        """Charge the ledger, if there is one, draw, and write the release.
+
+        The order is: check the target, charge, draw and write the rows, write the other files,
+        and last ``guarantee.json`` with the digests of all files. A folder without it is not a
+        release. If writing fails, the ledger stays charged; calling `write` again on the same
+        object repeats the same draws and is not charged again.
+
+        Parameters
+        ----------
+        path : an address that Spark can write to.
+        force : replace an earlier release at this address.
+
+        Raises
+        ------
+        BudgetError : the loss would exceed a budget; nothing was charged or drawn.
+        SyntfError : the address is taken, the input files changed, or the release was written
+            before.
+        """
+        if self._written is not None:
+            raise SyntfError(f"the release is in {self._written}: copy that folder")
+        folder = folders.Folder(self._frame.sparkSession, path)
+        folder.check_target(force=force)
+        drawing = self._drawing
+        if self._ledger is not None and drawing.numbering is not None:
+            if self._charge is None:
+                self._charge = charge(self._frame, drawing.numbering, self._ledger, self.guarantee)
+            drawing = replace(drawing, charged=self._charge[1])
+        charged = self._charge[0] if self._charge else None
+        with job.note_charge(charged), folder.replaced():
+            folder.write_rows(self._draw(drawing))
+            if rows.input_stamps(self._input) != self._stamps:
+                raise SyntfError(
+                    "the input files changed while they were being read, so nothing was released: "
+                    "run again"
+                )
+            run = None if charged is None else charged.run
+            written = folder.finish(self.guarantee, self._anonymizer, run)
+        self._written = path
+        return written
 
     def close(self) -> None:
-        """Take the table from the cluster. `data` cannot be evaluated after this."""
+        """Free the table on the executors. Nothing can be drawn afterwards."""
         self._table.destroy()
+
+    def _draw(self, drawing: Drawing) -> "DataFrame":
+        """Return the drawn rows, dealt to parts in a random order."""
+        parts = max(1, -(-self.documents // PART_DOCUMENTS))
+        drawn = self._frame.mapInArrow(drawing, self._schema().add(ORDER, "long", False))
+        return drawn.repartition(parts, ORDER).sortWithinPartitions(ORDER).drop(ORDER)
+
+    def _schema(self) -> "StructType":
+        return _schema(self._frame, self._drawing.keep, self._drawing.output)
 
 
 def anonymize(
@@ -67,31 +145,39 @@ def anonymize(
     id: str | None = None,
     output: Output = "vector",
     settings: Settings | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    author: str | None = None,
     **parameters: Any,
 ) -> Release:
-    """Synthetic counts for the texts of a Spark DataFrame.
+    """Prepare the release of the texts of a Spark DataFrame.
 
     Parameters
     ----------
     frame : DataFrame
-        One row a document.
+        One row per document.
     text : str, default='text'
-        The column with the texts; a missing one is an empty text.
+        Column with the texts. A missing text is an empty document.
     keep : sequence of str
-        Columns to release as they are, outside the guarantee.
+        Columns to release unchanged, outside the guarantee.
     id : str, optional
-        A column with a different name for every document, which is checked; released as it is.
-        Without it a document is known by its place, and frames that come from a shuffle are
-        refused, as their rows may have another place when a task is done again.
+        Column with a different value for every document, which is checked. It is released
+        unchanged. Without it, documents are named by their number in the input, and frames that
+        come from a shuffle are refused, because their rows have no fixed order.
     output : {'vector', 'arrays'}, default='vector'
-        Counts as a sparse vector of Spark ML, or as arrays of terms and of counts.
+        Release counts as a sparse vector of Spark ML, or as arrays of terms and of counts.
     settings : Settings, optional
-        All parameters; or else those of :class:`~syntf.sklearn.SynTF`, by name.
+        All settings; or pass single ones, named as in :class:`~syntf.sklearn.SynTF`.
+    ledger : Ledger or path, optional
+        Charge the loss of every document to this ledger before anything is drawn. The file is
+        on the driver. Frames that come from a shuffle are then refused, also with an `id`.
+    author : str, optional
+        Column with the author of each document, for a ledger with a budget for authors. It is
+        not released.
 
     Returns
     -------
     Release
-        Nothing is drawn until its ``data`` is evaluated or written.
+        Nothing is charged or drawn until it is written.
 
     Examples
     --------
@@ -103,58 +189,75 @@ def anonymize(
     if output not in get_args(Output):
         raise SyntfError(f"output must be vector or arrays, not {output!r}")
     if settings is not None and parameters:
-        raise SyntfError("give settings or single parameters, not both")
+        raise SyntfError(f"pass settings or {', '.join(parameters)}, not both")
     if isinstance(keep, str):
         raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
+    budget = job.open_ledger(ledger, author)
     chosen = settings or Settings.from_preset(**parameters)
     _check_public(chosen)
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
-    rows.check_columns(frame, text, kept, [TERMS, COUNTS])
-    used = rows.used(frame, text, kept, id)
-    if id is None:
-        used = rows.placed(used)
-    else:
-        rows.check_names(used, id)
+    rows.check_columns(frame, text, kept, [TERMS, COUNTS, ORDER])
+    if author:
+        rows.check_columns(frame, text, [author], [])
+    selected = rows.select(frame, text, kept, id, author)
+    documents = 0 if id is None else rows.count_ids(selected, id)
+    numbering = None
+    if id is None or budget is not None:
+        selected, numbering = rows.with_places(selected)
+        documents = numbering.documents
     anonymizer = Anonymizer.build(chosen)
     table = frame.sparkSession.sparkContext.broadcast(anonymizer)
-    drawing = Drawing(table, fresh_key(), kept, output)
-    data = used.mapInArrow(drawing, _schema(used, kept, output))
-    promise = anonymizer.guarantee(kept_columns=kept)
-    return Release(data, promise, anonymizer.vocabulary.outputs, anonymizer, table)
+    drawing = Drawing(table, fresh_key(), kept, output, numbering)
+    return Release(
+        anonymizer.guarantee(kept_columns=kept),
+        anonymizer.vocabulary.outputs,
+        documents,
+        frame,
+        selected,
+        anonymizer,
+        table,
+        drawing,
+        rows.input_stamps(frame),
+        budget,
+    )
 
 
 def fresh_key() -> bytes:
-    """The key of a run, from the operating system."""
-    return entropy.system(KEY)
+    """Return a new key for a run, from the operating system."""
+    return entropy.system(KEY_BYTES)
 
 
 def check_installed() -> None:
-    """Refuse to begin without what the extra ``syntf[spark]`` brings."""
+    """Raise a SyntfError if a package of the extra ``syntf[spark]`` is missing."""
     try:
         import pandas  # noqa: F401
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401
     except ImportError as error:
         raise SyntfError(
-            f"syntf.spark needs {error.name}, which is not installed: pip install 'syntf[spark]'"
+            f"syntf.spark needs {error.name}, which is not installed: run pip install "
+            "'syntf[spark]'"
         ) from error
 
 
 def _check_public(settings: Settings) -> None:
     """Refuse settings that would have to be fitted on the texts."""
     if settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted"):
-        raise SyntfError("a cluster fits nothing on the texts: give a vocabulary, and a public idf")
+        raise SyntfError(
+            "a cluster cannot fit on the texts: use a public vocabulary and a public idf"
+        )
 
 
-def _schema(used: "DataFrame", kept: Sequence[str], output: Output) -> "StructType":
+def _schema(selected: "DataFrame", kept: Sequence[str], output: Output) -> "StructType":
+    """Return the columns of a release: the kept ones, then the counts."""
     from pyspark.ml.linalg import VectorUDT
     from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
-    made = StructType()
+    schema = StructType()
     for number, name in enumerate(kept):
-        made.add(StructField(name, used.schema[rows.kept(number)].dataType))
+        schema.add(StructField(name, selected.schema[rows.kept_name(number)].dataType))
     if output == "vector":
-        return made.add(StructField(COUNTS, VectorUDT(), nullable=False))
-    return made.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(
+        return schema.add(StructField(COUNTS, VectorUDT(), nullable=False))
+    return schema.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(
         StructField(COUNTS, ArrayType(IntegerType(), False), nullable=False)
     )

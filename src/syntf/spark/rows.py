@@ -1,34 +1,85 @@
-"""Which document a row is: the same in every attempt, or refused.
+"""Identify the documents of a frame, the same way in every attempt of a task.
 
-With a column that names the documents, it is that name, wherever the row turns up. Without one
-it is the row's place: its partition and its number there. A place is the same in every attempt
-only if the partitions are, row by row: after a shuffle they are not, since rows arrive in the
-order in which other machines send them. Spark knows this of every plan, and what it does not
-call determinate is refused. The plan is then fixed, because Spark would otherwise plan a second
-look at the same frame anew and could cut the files differently.
-``docs/decisions/0014-spark.md`` has the reasons.
+With an `id` column a document is named by its value. Without one, it is named by its number in
+the input. A number is reliable only if every attempt sees the same rows in the same partitions
+and order. Spark knows whether a plan is deterministic in this sense: after a shuffle it is not,
+because rows arrive in the order in which other machines send them, and such frames are refused.
+Spark could also cut the files differently when it plans a frame a second time, so the physical
+plan is fixed here. ``docs/decisions/0014-spark.md`` has the reasons.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, suggestion
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-TEXT, NAME = "text", "name"
-"""The columns that are drawn for; after them come those that are kept, by number."""
+TEXT, NAME, AUTHOR, PLACE = "text", "name", "author", "place"
+"""Internal column names. `PLACE` is the partition (upper bits) and the row in it (33 bits)."""
 
-NAMES = ("string", "tinyint", "smallint", "int", "bigint")
-"""Types of a column that names documents: those with one way to write a value."""
+ID_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
+"""Types of a column that names documents: their values have only one written form."""
 
 _ADAPTIVE = "spark.sql.adaptive.enabled"
+_FILE, _BLOCK = "file", "block"
+_CHANGED = "the input changed while it was being read"
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Document numbers from places.
+
+    Split i holds `sizes[i]` consecutive rows. Its first row has the place `places[i]` and the
+    number `numbers[i]`. Splits are numbered by file name and position, so that the numbers do
+    not depend on the sizes of files, and with them on the lengths of texts.
+    """
+
+    places: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of_splits(cls, splits: Sequence[tuple[Any, int, int]]) -> "Numbering":
+        """Number splits, given as (sort key, first place, number of rows).
+
+        >>> Numbering.of_splits([("b", 0, 3), ("a", 1 << 33, 2)]).numbers_of(np.array([2, 1 << 33]))
+        array([4, 0])
+        """
+        ordered = sorted(splits)
+        sizes = np.array([size for _, _, size in ordered], dtype=np.int64)
+        places = np.array([place for _, place, _ in ordered], dtype=np.int64)
+        numbers = np.cumsum(sizes) - sizes
+        by_place = np.argsort(places)
+        return cls(places[by_place], numbers[by_place], sizes[by_place])
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return int(self.sizes.sum())
+
+    def splits_of(self, places: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the split of each row; raise if a row was not there when splits were counted."""
+        splits = np.searchsorted(self.places, places, side="right") - 1
+        if (splits < 0).any() or (places - self.places[splits] >= self.sizes[splits]).any():
+            raise RuntimeError(_CHANGED)
+        return splits
+
+    def numbers_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the document number of each row."""
+        splits = self.splits_of(places)
+        return self.numbers[splits] + (places - self.places[splits])
 
 
 def check_columns(frame: "DataFrame", text: str, keep: list[str], reserved: list[str]) -> None:
-    """Refuse columns that are not there, or that may not be released."""
+    """Raise a SyntfError for columns that do not exist or cannot be released."""
     if frame.isStreaming:
-        raise SyntfError("a stream has no end to give a guarantee for: use foreachBatch")
+        raise SyntfError("a stream never ends: anonymize each batch within foreachBatch")
     for name in (text, *keep):
         if frame.columns.count(name) != 1:
             fault = "no" if name not in frame.columns else "more than one"
@@ -36,76 +87,120 @@ def check_columns(frame: "DataFrame", text: str, keep: list[str], reserved: list
             raise SyntfError(f"the frame has {fault} column {name!r}{near}")
     kind = frame.schema[text].dataType.simpleString()
     if kind not in ("string", "binary"):
-        raise SyntfError(f"the column {text!r} has no texts: it is {kind}")
+        raise SyntfError(f"the column {text!r} has the type {kind}: texts are string or binary")
     if text in keep:
-        raise SyntfError(f"the text column {text!r} cannot be released: leave it out of keep")
+        raise SyntfError(f"the text column {text!r} cannot be released: remove it from keep")
     for name in sorted({*keep} & {*reserved}):
-        raise SyntfError(f"the counts are in a column {name!r}: rename yours")
+        raise SyntfError(f"the release has its own column {name!r}: rename yours")
 
 
-def used(frame: "DataFrame", text: str, keep: list[str], id: str | None) -> "DataFrame":
-    """The columns that are drawn for, called something that Spark reads in one way only."""
+def select(
+    frame: "DataFrame", text: str, keep: Sequence[str], id: str | None, author: str | None
+) -> "DataFrame":
+    """Select the columns that a run needs, under internal names that need no quoting."""
     from pyspark.sql import functions
 
-    wanted = [(text, TEXT), *([(id, NAME)] if id else [])]
-    wanted += [(name, kept(number)) for number, name in enumerate(keep)]
-    quoted = [(f"`{column.replace('`', '``')}`", name) for column, name in wanted]
-    return frame.select(*(functions.col(column).alias(name) for column, name in quoted))
+    wanted = [(text, TEXT), *((name, kept_name(i)) for i, name in enumerate(keep))]
+    wanted += [(column, name) for column, name in ((id, NAME), (author, AUTHOR)) if column]
+    return frame.select(
+        *(functions.col(f"`{column.replace('`', '``')}`").alias(name) for column, name in wanted)
+    )
 
 
-def kept(number: int) -> str:
-    """What a column that is kept is called until it is released."""
+def kept_name(number: int) -> str:
+    """Return the internal name of a column that is released as it is."""
     return f"kept_{number}"
 
 
-def check_names(frame: "DataFrame", id: str) -> None:
-    """Refuse a column that does not name every document, each by a name of its own.
+def count_ids(frame: "DataFrame", id: str) -> int:
+    """Check that every document has its own id, and return the number of documents.
 
-    One pass over that column alone. Two rows of one name and one text would share their draws,
-    and be seen to be equal.
+    Reads and shuffles that column only. Two rows with the same id and text would get the same
+    draws, which would reveal that they are equal.
     """
     kind = frame.schema[NAME].dataType.simpleString()
-    if kind not in NAMES:
-        raise SyntfError(f"the column {id!r} is {kind}: names are text or whole numbers")
+    if kind not in ID_TYPES:
+        raise SyntfError(f"the column {id!r} has the type {kind}: ids are text or whole numbers")
     _check_repeatable(frame)
     rows = frame.groupBy(NAME).count()
-    if rows.where(f"{NAME} is null or count > 1").limit(1).count():
+    found = rows.selectExpr(
+        "coalesce(sum(count), 0) as documents",
+        f"coalesce(bool_or({NAME} is null or count > 1), false) as ambiguous",
+    ).collect()[0]
+    if found["ambiguous"]:
         raise SyntfError(
-            f"the column {id!r} does not name every document by a name of its own: some are "
-            "missing or there twice"
+            f"the column {id!r} must have a different value for every document: some values are "
+            "missing or occur twice"
         )
+    return int(found["documents"])
 
 
-def placed(frame: "DataFrame") -> "DataFrame":
-    """The frame with the place of each row, planned once and for all."""
+def with_places(frame: "DataFrame") -> tuple["DataFrame", Numbering]:
+    """Fix the plan of a frame, add the place of each row, and number the documents."""
     from pyspark.sql import DataFrame, functions
 
     session = frame.sparkSession
     _check_repeatable(frame)
+    split = _split_columns(frame)
+    placed = frame.select("*", *split).withColumn(PLACE, functions.monotonically_increasing_id())
     adaptive = session.conf.get(_ADAPTIVE)
-    session.conf.set(_ADAPTIVE, "false")  # or else a plan with a shuffle runs while it is asked
+    session.conf.set(_ADAPTIVE, "false")  # else Spark would run a shuffle to plan this
     try:
-        numbered = frame.withColumn(NAME, functions.monotonically_increasing_id())
-        rows = _plan(numbered).toRdd()
+        rows = _plan(placed).toRdd()
         if rows.outputDeterministicLevel().toString() != "DETERMINATE":
             raise SyntfError(
-                "the frame comes from a shuffle, so its rows have no fixed place, and a task that "
-                "is done again could draw twice for a document: name the documents by a column "
-                "(id), or write the frame down and read it again"
+                "the frame comes from a shuffle, so its rows have no fixed order, and a repeated "
+                "task could draw for a document twice: name the documents with id, or write the "
+                "frame to Parquet and read it again"
             )
         java: Any = session._jsparkSession
-        made = java.internalCreateDataFrame(rows, numbered._jdf.schema(), False)
+        fixed = DataFrame(java.internalCreateDataFrame(rows, placed._jdf.schema(), False), session)
     finally:
         session.conf.set(_ADAPTIVE, adaptive)
-    return DataFrame(made, session)
+    partition = functions.shiftright(PLACE, 33)
+    keys = [_FILE, _BLOCK, partition] if split else [partition]
+    counted = fixed.groupBy(*keys).agg(functions.min(PLACE), functions.count("*")).collect()
+    numbering = Numbering.of_splits([(tuple(row[:-2]), row[-2], row[-1]) for row in counted])
+    return fixed.drop(_FILE, _BLOCK), numbering
+
+
+def _split_columns(frame: "DataFrame") -> list[Any]:
+    """Return the columns that say which part of which file a row is from, if there are any."""
+    from pyspark.sql import functions
+
+    hidden = _plan(frame).analyzed().metadataOutput()
+    if "_metadata" not in {hidden.apply(place).name() for place in range(hidden.size())}:
+        return []  # not read from files
+    return [
+        functions.col("_metadata.file_path").alias(_FILE),
+        functions.col("_metadata.file_block_start").alias(_BLOCK),
+    ]
+
+
+def input_stamps(frame: "DataFrame") -> dict[str, tuple[int, int]]:
+    """Return the size and modification time of every file that a frame is read from."""
+    from py4j.protocol import Py4JJavaError
+
+    session = frame.sparkSession
+    java: Any = session.sparkContext._jvm
+    configuration = session._jsparkSession.sessionState().newHadoopConf()
+    stamps = {}
+    for name in frame.inputFiles():
+        path = java.org.apache.hadoop.fs.Path(java.java.net.URI(name))
+        try:
+            status = path.getFileSystem(configuration).getFileStatus(path)
+            stamps[name] = (status.getLen(), status.getModificationTime())
+        except Py4JJavaError:  # it was deleted
+            stamps[name] = (-1, -1)
+    return stamps
 
 
 def _check_repeatable(frame: "DataFrame") -> None:
+    """Refuse expressions that Spark evaluates differently each time."""
     if not _plan(frame).analyzed().deterministic():
         raise SyntfError(
-            "the frame has parts that Spark evaluates differently each time, such as rand, uuid, "
-            "first or monotonically_increasing_id, so that no row can be known again: write the "
-            "frame down and read it again"
+            "the frame uses expressions that change with every evaluation, such as rand, uuid, "
+            "first or monotonically_increasing_id: write the frame to Parquet and read it again"
         )
 
 

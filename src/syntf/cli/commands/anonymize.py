@@ -28,7 +28,7 @@ from syntf.core.errors import printable
 if TYPE_CHECKING:
     from syntf.releases.job import Release
 
-ON_SPARK = ("text", "id", "keep", "input_format", "force", "quiet", "as_json")
+ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 """Options that Spark takes; all others are refused unless they have their default value."""
 
 
@@ -156,18 +156,19 @@ def command(
         from syntf.cli import spark
 
         _refuse_options_that_spark_lacks(options)
-        own = {name: options[name] for name in ON_SPARK if name in options}
+        own = {name: options[name] for name in ON_SPARK}
         master = master or "local[*]"
-        return spark.run(
-            inputs, out, master=master, settings=settings, as_json=as_json, quiet=quiet, **own
+        release = spark.run(
+            inputs, out, master=master, settings=settings, quiet=quiet or as_json, **own
         )
-    if master:
+    elif master:
         raise click.UsageError("--master is the address of a Spark cluster: add --engine spark")
-    from syntf.releases import job
+    else:
+        from syntf.releases import job
 
-    options["insecure_seed"] = options.pop("seed")
-    with output.progress(quiet) as progress:
-        release = job.release(inputs, out, settings=settings, progress=progress, **options)
+        options["insecure_seed"] = options.pop("seed")
+        with output.progress(quiet) as progress:
+            release = job.release(inputs, out, settings=settings, progress=progress, **options)
     if not quiet:
         _warn_of_skipped_rows(release)
     with suppress(OSError):  # the release is complete even if its summary cannot be printed

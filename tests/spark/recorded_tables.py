@@ -1,4 +1,4 @@
-"""Tables that note which process reads them, and with how many threads; imported by executors."""
+"""A table that records which process reads it, and with how many threads. Executors import it."""
 
 import os
 from pathlib import Path
@@ -9,17 +9,17 @@ from syntf.core import parallel
 from syntf.pipeline.anonymizer import Anonymizer
 
 
-def note(name, value):
+def record(name, value):
     with (Path(os.environ["SYNTF_TEST_FOLDER"]) / name).open("a") as file:
         file.write(f"{value}\n")
 
 
-class Seen(Anonymizer):
+class RecordedTable(Anonymizer):
     def __setstate__(self, state):
         vars(self).update(state)
-        note("unpickled", os.getpid())
+        record("unpickled", os.getpid())
 
     def draw(self, documents, **options):
         pools = [pool["num_threads"] for pool in threadpool_info()]
-        note("threads", max([parallel.threads(), *pools]))
+        record("threads", max([parallel.threads(), *pools]))
         return super().draw(documents, **options)
