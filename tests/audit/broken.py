@@ -1,25 +1,31 @@
-"""Programs broken on purpose, each in a way that has happened somewhere: the audit must see it.
+"""Programs that are broken on purpose, each in a way that has happened somewhere.
 
-``python tests/audit/broken.py`` prints the table of ``docs/audit.md``: what is broken, and which
-checks
-of the audit fail.
+The audit must catch all of them. ``python tests/audit/broken.py`` prints the table of
+``docs/audit.md``: what is broken, and which checks of the audit fail.
 """
 
+import struct
 import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
+from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
+import polars as pl
 from scipy.sparse import csr_matrix, hstack
 
 from syntf.audit import audit
 from syntf.core import entropy
+from syntf.inputs import columns
+from syntf.inputs.corpus import Corpus
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms, synthesize
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
+from syntf.releases import archive, draft, folder
 from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 
@@ -30,15 +36,15 @@ WORDS = (
 
 
 def sound(kind=Anonymizer, **chosen):
-    """A small program in order, of 34 words."""
+    """Build a small correct program with 34 words."""
     normal = np.random.default_rng(1).normal(size=(len(WORDS), 8))
     vectors = WordVectors.quantize(WORDS, normal)
-    given = {"vectors": vectors, "vocabulary": WORDS, "length": 20, "neighbours": 1, "loss": 3.0}
-    return kind.build(Settings(**{**given, **chosen}))
+    default = {"vectors": vectors, "vocabulary": WORDS, "length": 20, "neighbours": 1, "loss": 3.0}
+    return kind.build(Settings(**{**default, **chosen}))
 
 
-def remade(kind, **chosen):
-    """The same program with a mechanism of this make over the same table."""
+def with_mechanism(kind, **chosen):
+    """Build the small program with a mechanism of another class over the same table."""
     subject = sound(**chosen)
     mechanism = kind.__new__(kind)
     vars(mechanism).update(vars(subject.mechanism))
@@ -49,7 +55,7 @@ def remade(kind, **chosen):
 
 
 class Zero(NeighbourhoodMechanism):
-    """One word never becomes one of the outputs: its row has a zero, and is drawn from as it is."""
+    """One weight is zero: this word is never replaced by that output."""
 
     def weights(self, row):
         weights = super().weights(row)
@@ -66,14 +72,14 @@ class Zero(NeighbourhoodMechanism):
 
 
 class HiddenZero(NeighbourhoodMechanism):
-    """The table is in order, but the sampler never reaches its last output."""
+    """The table is correct, but the sampler never reaches its last output."""
 
     def sample(self, rows, **more):
         return np.minimum(super().sample(rows, **more), self.shape[1] - 2)
 
 
 class Remembering(NeighbourhoodMechanism):
-    """Entropy is fetched once and kept: every call uses the same bytes again."""
+    """Entropy is read once and kept: every call uses the same bytes."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         kept = vars(self).setdefault("kept", {})
@@ -85,7 +91,7 @@ class Remembering(NeighbourhoodMechanism):
 
 
 class OwnGenerator(NeighbourhoodMechanism):
-    """A generator inside the object: forked and pickled copies go on with the same stream."""
+    """The object has its own generator: forked and pickled copies repeat its numbers."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         generator = vars(self).setdefault("generator", np.random.default_rng())
@@ -93,7 +99,7 @@ class OwnGenerator(NeighbourhoodMechanism):
 
 
 class OffByOne(ExponentialMechanism):
-    """The cumulative row is searched from the wrong side: one integer too many for the first."""
+    """The cumulative row is searched from the wrong side: one integer gives another output."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         rows = np.asarray(rows)
@@ -106,7 +112,7 @@ class OffByOne(ExponentialMechanism):
 
 
 class FloatingPoint(ExponentialMechanism):
-    """A 53-bit number in [0, 1) looked up in a cumulative row of floating-point numbers."""
+    """A number with 53 bits is searched in a cumulative row of floating-point numbers."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         rows = np.asarray(rows)
@@ -120,7 +126,7 @@ class FloatingPoint(ExponentialMechanism):
 
 
 class Modulo(NeighbourhoodMechanism):
-    """For the document without a known word: one byte modulo the number of outputs."""
+    """An empty document draws one byte modulo the number of outputs."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         rows = np.asarray(rows)
@@ -131,7 +137,7 @@ class Modulo(NeighbourhoodMechanism):
 
 
 class Rejecting(NeighbourhoodMechanism):
-    """Draws again while the word stays what it was: how much entropy is read tells the word."""
+    """Draw again if the word stays the same: the entropy use depends on the word."""
 
     def sample(self, rows, *, source=entropy.system, progress=None):
         drawn = super().sample(rows, source=source, progress=progress)
@@ -142,7 +148,7 @@ class Rejecting(NeighbourhoodMechanism):
 
 
 class Stale(NeighbourhoodMechanism):
-    """Draws from a table that was made for a tenth more ε; accounts for this one."""
+    """Draw from a table for 10 % more ε than the table whose loss was measured."""
 
     @cached_property
     def other(self):
@@ -158,14 +164,14 @@ class Stale(NeighbourhoodMechanism):
 
 
 def another_loss():
-    """The loss, the ratio and the digest of a table for half of ε."""
+    """Report the loss and the ratio of a table for half of ε."""
     subject = sound()
     half = sound(loss=1.5).mechanism
     subject.mechanism.ratio, subject.mechanism.loss = half.ratio, half.loss
     return subject
 
 
-# Broken programs around a sound mechanism
+# Broken programs around a correct mechanism
 
 
 class Echo(Anonymizer):
@@ -196,7 +202,7 @@ class Hashed(Anonymizer):
 
 
 class Following(Anonymizer):
-    """A short document gets as few words as it has."""
+    """A short document gets only as many words as it has."""
 
     def anonymize(self, texts, **more):
         made = super().anonymize(texts, **more).toarray()
@@ -208,17 +214,17 @@ class Following(Anonymizer):
 
 
 class SharedStream(Anonymizer):
-    """All documents of a run are drawn with the entropy of the first."""
+    """All documents of a run use the entropy of the first one."""
 
     def draw_rows(self, documents, **more):
         size = 8 * self.settings.length
         first = self.source(size)
         again = replace(self, source=lambda asked: (first * (asked // size + 1))[:asked])
-        return Anonymizer.draw_rows(again, documents, **more)
+        return Anonymizer.draw_rows(again, documents)
 
 
 class OneOffset(Anonymizer):
-    """Systematic draws that begin at the same offset in all documents of a run."""
+    """Systematic draws start at the same offset in all documents of a run."""
 
     def draw_rows(self, documents, **more):
         offset = self.source(8)
@@ -235,7 +241,7 @@ class OneOffset(Anonymizer):
 
 
 class OneDraw(Anonymizer):
-    """All words of a document are drawn with the same eight bytes."""
+    """All words of a document use the same eight bytes."""
 
     def draw_rows(self, documents, **more):
         terms = draw_terms(documents, self.settings.length, self.source, self.weights)
@@ -249,7 +255,7 @@ class OneDraw(Anonymizer):
 
 
 class Strict(Anonymizer):
-    """Refuses a text that cannot be encoded: the error tells of a document."""
+    """Raise an error for a text that cannot be encoded: the error depends on a document."""
 
     def anonymize(self, texts, **more):
         for text in texts:
@@ -258,7 +264,7 @@ class Strict(Anonymizer):
 
 
 class Misled(Anonymizer):
-    """The guarantee is that of a mechanism which does not draw."""
+    """The guarantee belongs to a mechanism that is not used."""
 
     def guarantee(self, **more):
         other = sound(loss=2.0).mechanism
@@ -266,69 +272,229 @@ class Misled(Anonymizer):
 
 
 class RoundedDown(Anonymizer):
-    """The loss of a document as people like to read it."""
+    """The loss per document is rounded down."""
 
     def guarantee(self, **more):
-        said = super().guarantee(**more)
-        return replace(said, loss_per_document=float(np.floor(said.loss_per_document)))
+        guarantee = super().guarantee(**more)
+        return replace(guarantee, loss_per_document=float(np.floor(guarantee.loss_per_document)))
 
 
-class Unconfessed(Anonymizer):
-    """A seeded run that calls itself private."""
+class UndeclaredSeed(Anonymizer):
+    """A seeded run is marked as private."""
 
     def guarantee(self, **more):
         return replace(super().guarantee(**more), private=True)
 
 
 def seeded():
-    subject = sound(Unconfessed)
+    subject = sound(UndeclaredSeed)
     subject.source = entropy.Seeded(7)
     return subject
+
+
+class ReusedEntropy(Anonymizer):
+    """From the second large batch on, the entropy of the first one is used again."""
+
+    def draw_rows(self, documents, *, source=None, **more):
+        if len(documents) < 1000:
+            return super().draw_rows(documents, source=source, **more)
+        kept, calls = vars(self).setdefault("kept_entropy", {}), iter(range(9))
+
+        def again(size):
+            call = next(calls)
+            if len(kept.get(call, b"")) < size:
+                kept[call] = (source or self.source)(size)
+            return kept[call][:size]
+
+        return super().draw_rows(documents, source=again, **more)
+
+
+# A correct program with a broken way from the input files to the release
+
+
+@contextmanager
+def replaced(place, name, function):
+    """The small program while a function of the product is replaced.
+
+    `function` gets the original function and its arguments.
+    """
+    original = getattr(place, name)
+    with patch.object(place, name, lambda *args, **named: function(original, *args, **named)):
+        yield sound()
+
+
+def idle_shuffle(original, read, shards, scratch, source):
+    return map(read, range(shards))
+
+
+@contextmanager
+def with_texts_seen(change):
+    """The small program while `change` may use the texts that were read, in `seen`."""
+    seen, original = [], columns.texts
+
+    def texts(frame, column):
+        found = original(frame, column)
+        seen[:] = [max([*seen, *found], key=len)]
+        return found
+
+    with patch.object(columns, "texts", texts), change(seen):
+        yield sound()
+
+
+def text_in_comment(seen):
+    original = archive.write
+
+    def write(file, members):
+        original(file, members)
+        comment = seen[0].encode()[:1000]
+        file.seek(-2, 2)
+        file.write(struct.pack("<H", len(comment)) + comment)
+
+    return patch.object(archive, "write", write)
+
+
+def length_in_readme(seen):
+    original = folder.render_readme
+    return patch.object(
+        folder, "render_readme", lambda *args: original(*args) + f"Longest text: {len(seen[0])}\n"
+    )
+
+
+def mark_in_guarantee(seen):
+    original = folder.write_all
+
+    def write_all(path, names, shards, vocabulary, guarantee, *more):
+        def read_first():
+            yield from shards
+            if "zqxvkanari" in seen[0]:
+                guarantee.provenance["vocabulary"] = "fitted"
+
+        return original(path, names, read_first(), vocabulary, guarantee, *more)
+
+    return patch.object(folder, "write_all", write_all)
+
+
+def frames_changed(change):
+    """The small program while the batches of every input are changed."""
+
+    def batches(original, corpus):
+        return map(change, original(corpus))
+
+    return replaced(Corpus, "_batches", batches)
+
+
+def split_at_carriage_return(frame):
+    return frame.with_columns(pl.col("text").str.split("\r")).explode("text")
+
+
+def without_missing_texts(original, corpus, frame):
+    return original(corpus, frame.filter(pl.col("text").is_not_null()))
+
+
+def numbers_inferred(original, frame, column):
+    """If one text is a number, all are read as numbers."""
+    found = original(frame, column)
+    return ["nan" if not text.isdigit() else text for text in found] if "17" in found else found
 
 
 GRADED = {"neighbours": None, "loss": None, "epsilon": 12.0}
 
 BROKEN = {
-    "a zero probability": (lambda: remade(Zero), "table distinguisher guarantee"),
-    "a reused stream": (lambda: remade(Remembering), "sampler replay"),
-    "an echoed unknown word": (lambda: sound(Echo), "replay vocabulary guarantee"),
-    "a length that follows the document": (lambda: sound(Following), "replay vocabulary"),
+    "a zero probability": (lambda: with_mechanism(Zero), "table distinguisher guarantee"),
+    "entropy that is used again": (lambda: with_mechanism(Remembering), "sampler replay release"),
+    "an unknown word that is echoed": (lambda: sound(Echo), "replay vocabulary guarantee"),
+    "a length that depends on the document": (lambda: sound(Following), "replay vocabulary"),
     "a loss computed for another table": (another_loss, "table distinguisher guarantee"),
     "a guarantee for another mechanism": (lambda: sound(Misled), "guarantee"),
-    "an output that the sampler never reaches": (lambda: remade(HiddenZero), "sampler draws"),
-    "an off-by-one in the search of a row": (lambda: remade(OffByOne, **GRADED), "sampler"),
-    "a 53-bit floating-point draw": (lambda: remade(FloatingPoint, **GRADED), "sampler"),
-    "a byte modulo the number of outputs": (lambda: remade(Modulo), "sampler draws"),
-    "a draw repeated until the word changes": (lambda: remade(Rejecting), "sampler draws replay"),
-    "draws from a table for ε × 1.1": (lambda: remade(Stale), "sampler draws"),
-    "a generator that forks copy": (lambda: remade(OwnGenerator), "sampler replay vocabulary"),
+    "an output that the sampler never reaches": (
+        lambda: with_mechanism(HiddenZero),
+        "sampler draws",
+    ),
+    "an off-by-one error in the search of a row": (
+        lambda: with_mechanism(OffByOne, **GRADED),
+        "sampler",
+    ),
+    "draws with 53-bit floating-point numbers": (
+        lambda: with_mechanism(FloatingPoint, **GRADED),
+        "sampler",
+    ),
+    "a byte modulo the number of outputs": (lambda: with_mechanism(Modulo), "sampler draws"),
+    "a draw repeated until the word changes": (
+        lambda: with_mechanism(Rejecting),
+        "sampler draws replay",
+    ),
+    "draws from a table for ε × 1.1": (lambda: with_mechanism(Stale), "sampler draws"),
+    "a generator that forks copy": (
+        lambda: with_mechanism(OwnGenerator),
+        "sampler replay vocabulary release",
+    ),
     "an unknown word hashed to a column": (lambda: sound(Hashed), "vocabulary"),
-    "one stream for all documents": (lambda: sound(SharedStream), "replay"),
+    "the same entropy for all documents": (lambda: sound(SharedStream), "replay release"),
     "one systematic offset for all documents": (
         lambda: sound(OneOffset, draws="systematic"),
         "replay",
     ),
     "one draw for all words of a document": (lambda: sound(OneDraw), "replay"),
-    "an error on a text that cannot be encoded": (lambda: sound(Strict), "replay"),
-    "a loss of a document rounded down": (lambda: sound(RoundedDown, **GRADED), "guarantee"),
-    "a seed not confessed": (seeded, "replay guarantee"),
+    "an error for a text that cannot be encoded": (lambda: sound(Strict), "replay"),
+    "a loss per document that is rounded down": (
+        lambda: sound(RoundedDown, **GRADED),
+        "guarantee",
+    ),
+    "a seed that is not declared": (seeded, "replay guarantee"),
+    "entropy that is used again after the first batch": (lambda: sound(ReusedEntropy), "release"),
+    "a shuffle that does nothing": (
+        lambda: replaced(draft, "shuffled", idle_shuffle),
+        "release",
+    ),
+    "a text in the comment of an archive": (lambda: with_texts_seen(text_in_comment), "release"),
+    "types inferred from all texts": (
+        lambda: replaced(columns, "texts", numbers_inferred),
+        "release",
+    ),
+    "a text split at a carriage return": (
+        lambda: frames_changed(split_at_carriage_return),
+        "release",
+    ),
+    "a guarantee that depends on the texts": (
+        lambda: with_texts_seen(mark_in_guarantee),
+        "release",
+    ),
+    "a missing text that is left out": (
+        lambda: replaced(Corpus, "_wanted", without_missing_texts),
+        "release",
+    ),
+    "a column type that tells the order of documents": (
+        lambda: replaced(columns, "without_categories", lambda original, values: values),
+        "release",
+    ),
+    "the length of a text in the README": (lambda: with_texts_seen(length_in_readme), "release"),
 }
-"""What is broken: how to make it, and the checks that fail on it every time."""
+"""What is broken: how to build it, and the checks that fail every time."""
+
+
+@contextmanager
+def broken(name):
+    """The broken program, for as long as the context lasts."""
+    program = BROKEN[name][0]()
+    with program if hasattr(program, "__enter__") else nullcontext(program) as subject:
+        yield subject
 
 
 def caught(name):
-    """The checks that fail on a broken program, with the first fault of each."""
-    make, _ = BROKEN[name]
-    return {found.check: found.faults[0] for found in audit(make(), draws=50_000) if found.faults}
+    """Return the checks that fail on a broken program, with the first fault of each."""
+    with broken(name) as subject:
+        results = list(audit(subject, draws=50_000))
+    return {result.check: result.faults[0] for result in results if result.faults}
 
 
 def table(checks):
-    """What is broken, and what of the audit fails, as Markdown."""
+    """Return a Markdown table of what is broken and which checks fail."""
     rows = [f"| {name} | {', '.join(checks(name))} |\n" for name in BROKEN]
     return "".join(["| broken on purpose | checks that fail |\n", "|---|---|\n", *rows])
 
 
 def declared(name):
+    """Return the checks that must fail on a broken program."""
     return BROKEN[name][1].split()
 
 

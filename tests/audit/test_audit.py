@@ -1,15 +1,26 @@
-"""The audit: passes what is in order, fails on every program that is broken on purpose."""
+"""The audit passes correct programs and fails on every program that is broken on purpose."""
 
 import json
 import os
 import sys
 from fractions import Fraction
+from itertools import product
 from math import log
 from pathlib import Path
 
 import numpy as np
 import pytest
-from broken import BROKEN, GRADED, WORDS, caught, declared, remade, sound, table
+from broken import (
+    BROKEN,
+    GRADED,
+    WORDS,
+    broken,
+    caught,
+    declared,
+    sound,
+    table,
+    with_mechanism,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, chi2
@@ -18,9 +29,10 @@ from syntf import cli
 from syntf.audit import audit, draws
 from syntf.audit import table as tables
 from syntf.audit.distinguisher import lower_bound
-from syntf.audit.finding import Finding
+from syntf.audit.release import equal_rows_probability
+from syntf.audit.result import CheckResult
 from syntf.audit.sampler import preimages
-from syntf.audit.subject import ALL, TOP, Recording, outputs_at, part
+from syntf.audit.subject import ALL_BITS, TOP_BIT, Recording, outputs_at, part
 from syntf.core.errors import SyntfError
 from syntf.core.progress import silent
 from syntf.mechanism.exponential import ExponentialMechanism
@@ -29,7 +41,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 
 RNG = np.random.default_rng(2018)
 DOCS = Path(__file__).parents[2] / "docs" / "audit.md"
-CHECKS = "table sampler draws replay vocabulary distinguisher guarantee".split()
+CHECKS = "table sampler draws replay vocabulary distinguisher guarantee release".split()
 
 
 def graded(inputs, outputs, epsilon, **more):
@@ -48,19 +60,19 @@ def flat(inputs, outputs, epsilon, count=1, **more):
     "chosen",
     [{}, GRADED, {"neighbours": 3, "draws": "systematic", "weights": "topical", "length": 7}],
 )
-def test_a_program_in_order_passes_every_check(chosen):
+def test_a_correct_program_passes_every_check(chosen):
     found = {
-        finding.check: (finding.outcome, finding.faults)
-        for finding in audit(sound(**chosen), draws=200_000)
+        result.check: (result.outcome, result.faults)
+        for result in audit(sound(**chosen), draws=200_000)
     }
     assert found == dict.fromkeys(CHECKS, ("passed", []))
 
 
-def test_what_a_quick_audit_leaves_out_it_says():
-    findings = {finding.check: finding for finding in audit(sound(), quick=True, draws=50_000)}
-    assert {finding.outcome for finding in findings.values()} == {"passed"}
-    assert "cache" not in findings["guarantee"].tried
-    assert "50,000 draws" in findings["draws"].tried
+def test_a_quick_audit_says_what_it_leaves_out():
+    results = {result.check: result for result in audit(sound(), quick=True, draws=50_000)}
+    assert {result.outcome for result in results.values()} == {"passed"}
+    assert "cache" not in results["guarantee"].tried
+    assert "50,000 draws" in results["draws"].tried
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -70,25 +82,25 @@ def test_every_broken_program_is_caught(name, trust):
     trust["broken programs caught"] += 1
 
 
-def test_the_five_of_the_first_demand_are_among_them():
+def test_the_first_five_broken_programs():
     assert list(BROKEN)[:5] == [
         "a zero probability",
-        "a reused stream",
-        "an echoed unknown word",
-        "a length that follows the document",
+        "entropy that is used again",
+        "an unknown word that is echoed",
+        "a length that depends on the document",
         "a loss computed for another table",
     ]
 
 
-def test_the_documents_show_the_same_table():
+def test_the_docs_show_the_same_table():
     assert table(declared) in DOCS.read_text(encoding="utf-8")
 
 
-def test_a_copied_stream_is_seen_in_the_workers_themselves():
-    """Not only by what the recording misses: the words come out the same."""
+def test_copied_generators_are_seen_in_the_workers():
+    """The words of the workers are equal, and not only the recorded sizes are wrong."""
     kind = type(BROKEN["a generator that forks copy"][0]().mechanism)
-    (replay,) = (f for f in audit(remade(kind), draws=1000) if f.check == "replay")
-    assert "a copy or a second call drew the same words again" in replay.faults
+    (replay,) = (f for f in audit(with_mechanism(kind), draws=1000) if f.check == "replay")
+    assert "a copy of the program or a second call drew the same words" in replay.faults
 
 
 def test_a_worker_that_dies_fails_the_check():
@@ -104,39 +116,39 @@ def test_a_worker_that_dies_fails_the_check():
     assert replay.faults == ["RuntimeError: a forked worker failed"]
 
 
-def test_parameters_that_leave_a_check_little_to_see_are_called_weak():
+def test_checks_without_power_are_weak():
     subject = sound(**{**GRADED, "epsilon": 0.05})
-    findings = {finding.check: finding for finding in audit(subject, draws=20_000)}
-    assert findings["draws"].outcome == "weak"
-    assert "20,000 draws tell ε × 0.9 from ε with a power of" in findings["draws"].limits[0]
-    others = {finding.outcome for name, finding in findings.items() if name != "draws"}
+    results = {result.check: result for result in audit(subject, draws=20_000)}
+    assert results["draws"].outcome == "weak"
+    assert "20,000 draws tell ε × 0.9 from ε with a power of only" in results["draws"].limits[0]
+    others = {result.outcome for name, result in results.items() if name != "draws"}
     assert others == {"passed"}
 
 
 @pytest.mark.parametrize("words", [["cat"], ["cat", "dog"], ["cat", "dog", "cow"]])
 @pytest.mark.parametrize("chosen", [{}, GRADED])
-def test_the_least_vocabularies_do_not_fail(words, chosen):
-    findings = list(audit(sound(vocabulary=words, length=1, **chosen), draws=2000))
-    assert [finding.faults for finding in findings] == [[]] * 7
+def test_the_smallest_vocabularies_do_not_fail(words, chosen):
+    results = list(audit(sound(vocabulary=words, length=1, **chosen), draws=2000))
+    assert [result.faults for result in results] == [[]] * 8
 
 
-def test_a_program_that_raises_fails_and_the_other_checks_go_on():
+def test_an_error_fails_one_check_and_the_others_run():
     class Raising(NeighbourhoodMechanism):
         def weights(self, row):
             raise MemoryError("no room")
 
-    findings = list(audit(remade(Raising), draws=1000))
-    assert [finding.check for finding in findings] == CHECKS
-    assert findings[0].faults == ["MemoryError: no room"]
-    assert next(f for f in findings if f.check == "vocabulary").outcome == "passed"
+    results = list(audit(with_mechanism(Raising), draws=1000))
+    assert [result.check for result in results] == CHECKS
+    assert results[0].faults == ["MemoryError: no room"]
+    assert next(f for f in results if f.check == "vocabulary").outcome == "passed"
 
 
-# Its parts
+# Parts of the audit
 
 
 @given(st.integers(1, 30), st.integers(1, 30), st.floats(0.01, 200), st.integers(10, 62))
 @settings(max_examples=25)
-def test_edges_account_for_every_integer_of_a_sound_sampler(count, outputs, epsilon, bits):
+def test_edges_account_for_every_integer_of_a_correct_sampler(count, outputs, epsilon, bits):
     rng = np.random.default_rng(count)
     near = np.argsort(rng.random((1, outputs)), axis=1)[:, :count]
     for make in (
@@ -145,7 +157,7 @@ def test_edges_account_for_every_integer_of_a_sound_sampler(count, outputs, epsi
     ):
         try:
             mechanism = make()
-        except SyntfError:  # too fine for so small a total
+        except SyntfError:  # the total is too small for this table
             continue
         for row in range(mechanism.shape[0]):
             sizes, edges = preimages(mechanism, row)
@@ -160,7 +172,7 @@ def test_edges_account_for_every_integer_of_a_large_row(epsilon, count):
             assert (preimages(mechanism, row)[0] == mechanism.weights(row)).all()
 
 
-def test_one_integer_in_two_to_the_62_that_is_drawn_wrong_is_seen():
+def test_one_wrong_integer_of_two_to_the_62_is_seen():
     class Moved(ExponentialMechanism):
         def sample(self, rows, **more):
             source = more.pop("source")
@@ -174,7 +186,7 @@ def test_one_integer_in_two_to_the_62_that_is_drawn_wrong_is_seen():
     assert difference.tolist() == [1, -1, *[0] * 7]
 
 
-def test_outputs_at_refuses_a_sampler_that_reads_otherwise():
+def test_outputs_at_refuses_a_sampler_that_reads_other_bytes():
     class Deaf(NeighbourhoodMechanism):
         def sample(self, rows, **more):
             return super().sample(rows)
@@ -184,25 +196,25 @@ def test_outputs_at_refuses_a_sampler_that_reads_otherwise():
             source(8)
             return super().sample(rows, source=source)
 
-    for kind, message in ((Deaf, "without reading"), (Greedy, "asked for 8 bytes, not for 40")):
+    for kind, message in ((Deaf, "did not read"), (Greedy, "read 8 bytes instead of 40")):
         with pytest.raises(RuntimeError, match=message):
             outputs_at(kind([[0]], outputs=3, epsilon=1.0), 0, np.arange(5))
 
 
-def test_a_part_has_the_rows_of_the_whole():
+def test_a_part_has_the_same_rows():
     for mechanism in (graded(6, 9, 8.0), flat(6, 9, 8.0)):
         some = part(mechanism, [4, 1], epsilon=8.0)
         assert some.weights(0).tolist() == mechanism.weights(4).tolist()
         assert some.weights(1).tolist() == mechanism.weights(1).tolist()
 
 
-def test_the_extremes_of_a_large_graded_table_are_found_without_expanding_it(monkeypatch):
-    monkeypatch.setattr(tables, "ENTRIES", 0)
+def test_extremes_of_a_large_table_are_found_from_an_estimate(monkeypatch):
+    monkeypatch.setattr(tables, "MAX_ENTRIES", 0)
     monkeypatch.setattr(tables, "SAMPLE", 10)
     for epsilon in (0.1, 12.0, 150.0):
         mechanism = graded(3000, 25, epsilon)
-        finding, measured = tables.table(mechanism, quick=False, stages=silent)
-        assert (finding.faults, measured.complete) == ([], True)
+        result, measured = tables.check_table(mechanism, quick=False, stages=silent)
+        assert (result.faults, measured.complete) == ([], True)
         assert len(measured.rows) < 60
         assert measured.ratio == mechanism.ratio
         high, low = (
@@ -212,7 +224,7 @@ def test_the_extremes_of_a_large_graded_table_are_found_without_expanding_it(mon
 
 
 @pytest.mark.parametrize("change", [1, -1, 2**62, -(2**61)])
-def test_a_row_that_sums_to_something_else_is_seen(change):
+def test_a_wrong_sum_of_a_row_is_seen(change):
     class Odd(NeighbourhoodMechanism):
         def weights(self, row):
             weights = super().weights(row)
@@ -220,21 +232,21 @@ def test_a_row_that_sums_to_something_else_is_seen(change):
             return weights
 
     odd = Odd([[1], [2], [1], [2]], outputs=3, epsilon=0.1)
-    finding, _ = tables.table(odd, quick=False, stages=silent)
-    assert "1 rows do not sum to the total" in finding.faults
+    result, _ = tables.check_table(odd, quick=False, stages=silent)
+    assert "1 rows do not sum to the total" in result.faults
 
 
-def test_a_ratio_above_or_below_that_of_the_rows_is_refused():
-    for factor, message in ((Fraction(9, 10), "more than is reported"), (2, "no two rows differ")):
+def test_a_wrong_ratio_is_refused():
+    for factor, message in ((Fraction(9, 10), "more than reported"), (2, "no two rows differ")):
         mechanism = flat(9, 12, 4.0)
         mechanism.ratio *= factor
-        finding, _ = tables.table(mechanism, quick=False, stages=silent)
-        assert len(finding.faults) == 1
-        assert message in finding.faults[0]
+        result, _ = tables.check_table(mechanism, quick=False, stages=silent)
+        assert len(result.faults) == 1
+        assert message in result.faults[0]
 
 
 @given(st.integers(2, 60), st.integers(1000, 10**6), st.floats(0.1, 3))
-def test_cells_are_never_too_rare_and_leave_nothing_out(outputs, count, spread):
+def test_cells_have_enough_draws_and_contain_every_output(outputs, count, spread):
     weights = np.exp(spread * np.random.default_rng(outputs).normal(size=outputs))
     truth = weights / weights.sum()
     other = weights**1.1 / (weights**1.1).sum()
@@ -244,13 +256,13 @@ def test_cells_are_never_too_rare_and_leave_nothing_out(outputs, count, spread):
     ):
         expected = np.bincount(cell, chances) * count
         assert cell.min() == 0
-        assert len(expected) == 1 or expected.min() >= draws.EXPECTED * (1 - 1e-9)
+        assert len(expected) == 1 or expected.min() >= draws.MIN_EXPECTED * (1 - 1e-9)
         assert expected.sum() == pytest.approx(count)
-    assert draws.pooled(truth, other, count).max() < draws.CELLS
+    assert draws.pooled(truth, other, count).max() < draws.POOLED_CELLS
 
 
-def test_the_power_that_is_claimed_is_the_power_there_is():
-    """By simulation, where it is neither none nor certain."""
+def test_the_claimed_power_is_reached():
+    """Checked by simulation, where the power is neither 0 nor 1."""
     mechanism, other = flat(2, 50, 6.0), flat(2, 50, 6.6)
     truth, wrong = (np.sort(m.weights(0) / m.total) for m in (mechanism, other))
     for count in (600, 900):
@@ -266,7 +278,7 @@ def test_the_power_that_is_claimed_is_the_power_there_is():
         assert min(seen) > claimed - 0.06
 
 
-def test_draws_that_fit_are_accepted_as_often_as_they_should_be():
+def test_p_values_are_uniform_for_correct_draws():
     truth = np.array([0.5, 0.2, 0.1, 0.1, 0.06, 0.04])
     cell = draws.singly(truth, 5000)
     values = [
@@ -276,10 +288,10 @@ def test_draws_that_fit_are_accepted_as_often_as_they_should_be():
         assert abs(np.mean(np.array(values) < level) - level) < 5 * (level / 4000) ** 0.5
 
 
-def test_the_bound_on_the_loss_is_that_of_clopper_and_pearson():
+def test_the_lower_bound_is_that_of_clopper_and_pearson():
     one, other = np.array([900, 100]), np.array([20, 980])
     found = lower_bound([[one, one], [other, other]], 0)
-    # At the ends of its intervals, what was seen or more extreme has just the error allowed.
+    # At the ends of the intervals, results like this or more extreme have the allowed error.
     error = draws.ERROR / (3 * 2 * 4)  # three bounds, two intervals, four events
     chances = np.linspace(0.001, 0.999, 1_000_000)
     least = chances[binom.sf(899, 1000, chances) <= error].max()
@@ -287,7 +299,7 @@ def test_the_bound_on_the_loss_is_that_of_clopper_and_pearson():
     assert found == pytest.approx(log(least / most), abs=1e-3)
 
 
-def test_the_bound_never_exceeds_the_loss_of_a_sound_mechanism_and_comes_near():
+def test_the_lower_bound_is_below_the_loss_and_near_it():
     mechanism = flat(3, 20, 4.0)
     rows = [mechanism.weights(row) / mechanism.total for row in range(2)]
     worst = int(np.argmax(np.log(rows[0] / rows[1])))
@@ -299,28 +311,39 @@ def test_the_bound_never_exceeds_the_loss_of_a_sound_mechanism_and_comes_near():
     assert min(bounds) > 0.8 * mechanism.loss
 
 
-def test_a_recording_repeats_itself_but_for_what_is_flipped():
+def test_a_recording_repeats_itself_except_for_flipped_bits():
     def played(flip=None):
         source = Recording(flip)
         return np.frombuffer(source(24) + source(16), dtype="<u8")
 
     assert (played() == played()).all()
     for block in range(5):
-        for mask, bits in ((TOP, 1 << 63), (ALL, (1 << 64) - 1)):
+        for mask, bits in ((TOP_BIT, 1 << 63), (ALL_BITS, (1 << 64) - 1)):
             differ = (played() ^ played((block, mask))).tolist()
             assert differ == [bits * (place == block) for place in range(5)]
 
 
-def test_a_fault_is_noted_once():
-    finding = Finding("a", "b", "c")
-    finding.require(False, "d")
-    finding.require(False, "d")
-    finding.limits.append("e")
-    finding.confirm("f")
-    assert finding.as_dict() == {
+def test_a_fault_is_listed_once():
+    result = CheckResult("a", "b", "c")
+    result.require(False, "d")
+    result.require(False, "d")
+    result.limits.append("e")
+    result.confirm("f")
+    assert result.as_dict() == {
         "check": "a", "outcome": "failed", "tried": "b", "catches": "c", "results": [],
         "limits": ["e"], "faults": ["d"],
     }  # fmt: skip
+
+
+def test_the_probability_of_equal_rows():
+    """Compared with all pairs of outcomes of three draws among four words, and a simulation."""
+    outcomes = [tuple(np.bincount(draw, minlength=4)) for draw in product(range(4), repeat=3)]
+    equal = sum(one == other for one in outcomes for other in outcomes) / len(outcomes) ** 2
+    assert equal_rows_probability(3, 4) == pytest.approx(equal)
+    draws_ = RNG.multinomial(9, [1 / 5] * 5, size=(2, 200_000))
+    observed = (draws_[0] == draws_[1]).all(axis=1).mean()
+    assert equal_rows_probability(9, 5) == pytest.approx(observed, abs=8e-4)  # 5 sigma
+    assert equal_rows_probability(1, 1000) == pytest.approx(1e-3)
 
 
 # The command
@@ -335,7 +358,7 @@ def call(capsys, monkeypatch, *arguments):
     return caught.value.code, captured.out
 
 
-def test_the_command_examines_the_parameters_given(capsys, monkeypatch, tmp_path):
+def test_the_command_audits_the_given_parameters(capsys, monkeypatch, tmp_path):
     (tmp_path / "terms.txt").write_text("\n".join(WORDS))
     chosen = [
         "--vocabulary",
@@ -349,14 +372,14 @@ def test_the_command_examines_the_parameters_given(capsys, monkeypatch, tmp_path
     code, out = call(capsys, monkeypatch, *chosen)
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
-    assert out.count("passed  ") == 7
-    assert "ε = 6, 100,000 inputs, 34 outputs, 20" in " ".join(out.split())
-    assert out.endswith("\nAll 7 checks passed.\n")
+    assert out.count("passed  ") == 8
+    assert "ε = 6, 100,000 input words, 34 output words, 20 words" in " ".join(out.split())
+    assert out.endswith("\nAll 8 checks passed.\n")
 
 
-def test_the_findings_for_programs(capsys, monkeypatch):
+def test_the_results_as_json(capsys, monkeypatch):
     made = sound()
-    monkeypatch.setattr(Anonymizer, "build", lambda *given, **named: made)
+    monkeypatch.setattr(Anonymizer, "build", lambda *args, **named: made)
     code, out = call(capsys, monkeypatch, "--json")
     record = json.loads(out)
     assert (code, record["passed"]) == (0, True)
@@ -366,12 +389,11 @@ def test_the_findings_for_programs(capsys, monkeypatch):
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_the_command_fails_on_a_broken_program(capsys, monkeypatch, form):
-    make, _ = BROKEN["a loss computed for another table"]
-    broken = make()
-    monkeypatch.setattr(Anonymizer, "build", lambda *given, **named: broken)
-    code, out = call(capsys, monkeypatch, *form)
+    with broken("a loss computed for another table") as subject:
+        monkeypatch.setattr(Anonymizer, "build", lambda *args, **named: subject)
+        code, out = call(capsys, monkeypatch, *form)
     assert code == 1
-    assert "rows differ by 20.09: more than is reported" in " ".join(out.split())
+    assert "rows differ by 20.09, more than reported" in " ".join(out.split())
     if form:
         assert json.loads(out)["passed"] is False
     else:

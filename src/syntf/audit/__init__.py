@@ -1,6 +1,6 @@
-"""Examines the program as it is installed: does it keep the promise that it makes?"""
+"""Audit the installed program: does it keep the guarantee that it gives?"""
 
-from syntf.audit.finding import Finding
+from syntf.audit.result import CheckResult
 from syntf.audit.run import audit
 
-__all__ = ["Finding", "audit"]
+__all__ = ["CheckResult", "audit"]

@@ -1,4 +1,4 @@
-"""An attempt to exceed ℓ from outside: tell two inputs apart by nothing but what is released."""
+"""Attack the program from outside: tell two inputs apart by their releases only."""
 
 from math import log
 
@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from syntf.audit.draws import ERROR
-from syntf.audit.finding import Finding
-from syntf.audit.subject import readable
+from syntf.audit.result import CheckResult
+from syntf.audit.subject import one_word_texts
 from syntf.audit.table import Measured
 from syntf.core.exact import shown
 from syntf.core.progress import Stages
@@ -16,34 +16,32 @@ from syntf.pipeline.anonymizer import Anonymizer
 
 Counts = NDArray[np.int64]
 
-TEXTS = 100
-"""Inputs to choose two documents from."""
+CANDIDATES = 100
+"""Number of inputs from which two documents are chosen."""
 BOUNDS = 3
-"""That the check compares, and that share the error."""
+"""Number of bounds that the check compares; they share the allowed error."""
 
 
-def distinguisher(
+def check_distinguisher(
     subject: Anonymizer, measured: Measured, count: int, *, stages: Stages
-) -> Finding:
-    finding = Finding(
+) -> CheckResult:
+    """Compare lower confidence bounds on the loss with the guarantee."""
+    result = CheckResult(
         "distinguisher",
-        f"{count:,} words for each of the two inputs that differ most, by the mechanism alone and "
-        "as documents; half choose what to look at, half give lower bounds on the loss, one of "
-        "them wrong with a chance of 1e-6 (Clopper–Pearson, Bonferroni).",
-        "a program that leaks more than it reports, however it does so, as far as this many draws "
-        "can show it",
+        f"{count:,} words for each of the two inputs that differ most, drawn by the mechanism and "
+        "as documents. Half of the draws choose the event, the other half gives a lower bound on "
+        "the loss; the bounds are wrong with a probability of 1e-6 (Clopper–Pearson, Bonferroni).",
+        "a program that leaks more than its guarantee says, in whatever way, as far as this many "
+        "draws can show",
     )
     mechanism, outputs = subject.mechanism, subject.mechanism.shape[1]
     pair = measured.high, measured.low
     per_word = [
-        [
-            _counted(half, outputs)
-            for half in np.array_split(mechanism.sample(np.full(count, row)), 2)
-        ]
+        [_count(half, outputs) for half in np.array_split(mechanism.sample(np.full(count, row)), 2)]
         for row in pair
     ]
     reached = lower_bound(per_word, measured.output)
-    _compare(finding, "one word", reached, mechanism.loss)
+    _compare(result, "one word", reached, mechanism.loss)
 
     texts, output = _documents(subject, measured)
     length = subject.settings.length
@@ -58,39 +56,42 @@ def distinguisher(
         [np.asarray(half.sum(axis=0), dtype=np.int64).ravel() for half in own] for own in halves
     ]
     reached = lower_bound(words, output)
-    _compare(finding, f"one word of {number:,} documents", reached, mechanism.loss)
-    # Documents by how often they show the output that tells most.
+    _compare(result, f"one word of {number:,} documents", reached, mechanism.loss)
+    # Documents by how often they contain the output that differs most.
     shows = [
-        [_counted(half[:, [output]].toarray().ravel(), length + 1) for half in own]
-        for own in halves
+        [_count(half[:, [output]].toarray().ravel(), length + 1) for half in own] for own in halves
     ]
     reached = lower_bound(shows, length)
-    promised = subject.guarantee().loss_per_document
-    _compare(finding, f"a document of {length} words", reached, promised)
-    finding.results.append(
-        "No number of draws in reach comes near a large loss: what holds it is the table."
+    allowed = subject.guarantee().loss_per_document
+    _compare(result, f"a document of {length} words", reached, allowed)
+    result.results.append(
+        "Draws alone cannot come near a large loss: that is what the exact checks are for."
     )
-    return finding
+    return result
 
 
-def _compare(finding: Finding, what: str, reached: float, promised: float) -> None:
-    finding.results.append(
-        f"{what}: a loss of {max(0.0, reached):.2f} proved, {shown(promised, 2)} promised"
+def _compare(result: CheckResult, unit: str, reached: float, allowed: float) -> None:
+    result.results.append(
+        f"{unit}: a loss of {max(0.0, reached):.2f} proved, {shown(allowed, 2)} allowed"
     )
-    finding.require(reached <= promised, f"{what}: the loss is at least {reached:.4f}")
+    result.require(reached <= allowed, f"{unit}: the loss is at least {reached:.4f}")
 
 
-def _counted(values: NDArray[np.intp], size: int) -> Counts:
+def _count(values: NDArray[np.intp], size: int) -> Counts:
     return np.bincount(np.minimum(values, size - 1), minlength=size).astype(np.int64)
 
 
 def _documents(subject: Anonymizer, measured: Measured) -> tuple[tuple[str, str], int]:
-    """Two texts that differ most in an output, and the output.
+    """Choose the two texts that differ most in one output, and return them with the output.
 
-    Of the two rows that differ most, if texts can bring them about, and a few others.
+    Candidates are texts of one word for the two rows that differ most, and for some others.
     """
-    some = [measured.high, measured.low, *measured.rows[:: max(1, len(measured.rows) // TEXTS)]]
-    found = dict(readable(subject, some))
+    some = [
+        measured.high,
+        measured.low,
+        *measured.rows[:: max(1, len(measured.rows) // CANDIDATES)],
+    ]
+    found = dict(one_word_texts(subject, some))
     weights = np.array([subject.mechanism.weights(row) for row in found])
     with np.errstate(divide="ignore"):
         output = int((weights.max(axis=0) / weights.min(axis=0)).argmax())
@@ -100,13 +101,15 @@ def _documents(subject: Anonymizer, measured: Measured) -> tuple[tuple[str, str]
 
 
 def lower_bound(counts: list[list[Counts]], output: int) -> float:
-    """A loss that two inputs are proved to have: wrong with a chance of at most ERROR / BOUNDS.
+    """Return a lower bound on the loss, wrong with a probability of at most ERROR / BOUNDS.
 
-    `counts` has, for each of the two, how often each output came in a first and in a second
-    half of the draws. Events are the output given, and those that the first half favours.
+    `counts` has for each of two inputs the counts of outputs in the first and in the second
+    half of the draws. Events are the given output and those that the first half suggests.
     """
     (one, one_rest), (other, other_rest) = counts
-    order = np.argsort((other + 0.5) / (one + 0.5), kind="stable")  # for the first input first
+    order = np.argsort(
+        (other + 0.5) / (one + 0.5), kind="stable"
+    )  # outputs that favour the first input come first
     events = [(0, [output]), (1, [output])]
     size = 1
     while size <= len(order) // 2:
@@ -116,8 +119,8 @@ def lower_bound(counts: list[list[Counts]], output: int) -> float:
     draws = int(one_rest.sum()), int(other_rest.sum())
     best = -np.inf
     for favoured, event in events:
-        seen = int(one_rest[event].sum()), int(other_rest[event].sum())
-        hits, misses = seen[favoured], seen[1 - favoured]
+        hits_of = int(one_rest[event].sum()), int(other_rest[event].sum())
+        hits, misses = hits_of[favoured], hits_of[1 - favoured]
         if hits == 0:
             continue
         n, m = draws[favoured], draws[1 - favoured]

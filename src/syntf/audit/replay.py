@@ -1,4 +1,4 @@
-"""Documents from outside: what a document is changes neither bytes read, nor shape, nor others."""
+"""Check that a text changes neither the entropy read, nor the shape, nor other documents."""
 
 import multiprocessing
 import os
@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from syntf.audit.finding import Finding
-from syntf.audit.subject import ALL, TOP, Replayed, readable
+from syntf.audit.result import CheckResult
+from syntf.audit.subject import ALL_BITS, TOP_BIT, ReplayedProgram, one_word_texts
 from syntf.pipeline.anonymizer import Anonymizer
 
 CANARIES = ("zqxvkanari", "wjqplumbagoxt", "Xyvvzyqquok", "qqkanarjevogelzz", "żółwiokanarek")
-"""Words that no list of words has."""
+"""Words that are in no vocabulary."""
 
 
-def documents(subject: Anonymizer, *, quick: bool) -> dict[str, str]:
-    """Documents that differ in everything."""
+def sample_texts(subject: Anonymizer, *, quick: bool) -> dict[str, str]:
+    """Return texts that differ as much as possible, by kind."""
     inputs = subject.vocabulary.inputs
-    known = next((text for _, text in readable(subject, range(len(inputs)))), "")
-    canaries = " ".join(unknown(subject))
+    known = next((text for _, text in one_word_texts(subject, range(len(inputs)))), "")
+    canaries = " ".join(unknown_words(subject))
     damaged = bytes(range(256)) * 8 + b"\xc3(\xff\x00" + canaries.encode("utf-16")
     return {
         "empty": "",
@@ -36,110 +36,118 @@ def documents(subject: Anonymizer, *, quick: bool) -> dict[str, str]:
     }
 
 
-def unknown(subject: Anonymizer) -> list[str]:
+def unknown_words(subject: Anonymizer) -> list[str]:
+    """Return the canaries that this vocabulary does not know."""
     return [word for word in CANARIES if subject.term(word) is None]
 
 
-def replay(subject: Anonymizer, *, quick: bool) -> Finding:
-    finding = Finding(
+def check_replay(subject: Anonymizer, *, quick: bool) -> CheckResult:
+    """Anonymise very different texts with the same recorded entropy."""
+    result = CheckResult(
         "replay",
-        "Documents that differ in everything, from one recorded stream of entropy: bytes read, "
-        "shape and number of words; the same beside other documents; each word's own bytes; "
-        "then forked and pickled workers on the system's entropy.",
-        "a length that follows the document, entropy read as the words demand, documents that "
-        "change their neighbours', a stream used twice",
+        "Very different documents with the same recorded entropy: bytes read, shape and number of "
+        "words, also beside other documents; each word must depend on its own bytes. Then forked "
+        "and pickled workers with the operating system's entropy.",
+        "a length that depends on the document, entropy use that depends on the words, documents "
+        "that change other documents, entropy that is used twice",
     )
-    texts = documents(subject, quick=quick)
-    replayed = Replayed(subject)
+    texts = sample_texts(subject, quick=quick)
+    program = ReplayedProgram(subject)
     length, columns = subject.settings.length, len(subject.vocabulary.outputs)
-    seen = {}
-    with warnings.catch_warnings(record=True) as told:
+    sizes_of = {}
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         for name, text in texts.items():
-            counts, seen[name] = replayed(text)
-            finding.require(counts.sum() == length, f"{name}: {counts.sum():,} words, not {length}")
-            finding.require(counts.shape == (1, columns), f"{name}: counts of shape {counts.shape}")
-            finding.require(bool((counts.data > 0).all()), f"{name}: counts below 1")
-    finding.require(not told, f"{len(told)} warnings that may depend on a document")
-    sizes = seen["empty"]
-    for name, found in seen.items():
-        finding.require(found == sizes, f"{name}: read {found} bytes, the empty one {sizes}")
-    finding.require(sum(sizes) >= 8 * length, f"{length} words drawn from {sum(sizes)} bytes")
-    finding.confirm(
+            counts, sizes_of[name] = program.anonymize(text)
+            result.require(
+                counts.sum() == length, f"{name}: {counts.sum():,} words instead of {length}"
+            )
+            result.require(counts.shape == (1, columns), f"{name}: counts of shape {counts.shape}")
+            result.require(bool((counts.data > 0).all()), f"{name}: counts below 1")
+    result.require(not warned, f"{len(warned)} warnings that may depend on a document")
+    sizes = sizes_of["empty"]
+    for name, found in sizes_of.items():
+        result.require(found == sizes, f"{name}: read {found} bytes, the empty document {sizes}")
+    result.require(sum(sizes) >= 8 * length, f"{length} words were drawn with {sum(sizes)} bytes")
+    result.confirm(
         f"{len(texts)} documents, of 0 to {max(map(len, texts.values())):,} characters: each read "
         f"{sum(sizes):,} bytes and gave {length} words"
     )
-    _beside(finding, replayed, list(texts.values()), sum(sizes))
-    _own_bytes(finding, subject)
-    _workers(finding, subject)
-    return finding
+    _check_other_documents(result, program, list(texts.values()), sum(sizes))
+    _check_own_bytes(result, subject)
+    _check_workers(result, subject)
+    return result
 
 
-def _beside(finding: Finding, replayed: Replayed, texts: list[str], size: int) -> None:
-    """One document of three exchanged: the others stay what they were, bit for bit."""
+def _check_other_documents(
+    result: CheckResult, program: ReplayedProgram, texts: list[str], size: int
+) -> None:
+    """Exchange one of three documents; the other two must not change."""
     first = None
     for text in texts:
-        counts, sizes = replayed(texts[1], text, texts[2])
+        counts, sizes = program.anonymize(texts[1], text, texts[2])
         others = counts[[0, 2]].toarray()
         first = others if first is None else first
-        finding.require(
-            np.array_equal(first, others), "a document changes what others of the release become"
+        result.require(
+            np.array_equal(first, others), "a document changes the words of other documents"
         )
-        finding.require(
+        result.require(
             sum(sizes) == 3 * size,
-            f"three documents read {sum(sizes):,} bytes, one alone {size:,}",
+            f"three documents read {sum(sizes):,} bytes, one document {size:,}",
         )
 
 
-def _own_bytes(finding: Finding, subject: Anonymizer) -> None:
-    """Eight bytes after the other changed: each changes one document at most, n of them each.
+def _check_own_bytes(result: CheckResult, subject: Anonymizer) -> None:
+    """Change each group of eight bytes: n groups must change one document, no group two.
 
-    With the document without a known word, whose words are uniform: bytes half the range away
-    give another word. Inverted ones are tried as well, for a sampler that reads other bits.
+    The documents are empty, so their words are uniform, and a change of the highest bit gives
+    another word. All bits are changed as well, for samplers that read other bits.
     """
     length = min(subject.settings.length, 32)
-    replayed = Replayed(replace(subject, settings=replace(subject.settings, length=length)))
+    program = ReplayedProgram(replace(subject, settings=replace(subject.settings, length=length)))
     if len(subject.vocabulary.outputs) < 2:
         return
-    before, sizes = replayed("", "", "")
-    hang = np.zeros(3, dtype=int)
+    before, sizes = program.anonymize("", "", "")
+    groups = np.zeros(3, dtype=int)
     for block in range(sum(sizes) // 8):
         changed = np.zeros(3, dtype=bool)
-        for mask in (TOP, ALL):
-            after, _ = replayed("", "", "", flip=(block, mask))
+        for mask in (TOP_BIT, ALL_BITS):
+            after, _ = program.anonymize("", "", "", flip=(block, mask))
             changed |= np.diff((before != after).tocsr().indptr) > 0
-        finding.require(changed.sum() <= 1, f"bytes {8 * block} ff. decide words of two documents")
-        hang += changed
-    finding.require(
-        hang.tolist() == [length] * 3,
-        f"the {length} words of a document hang on {hang.tolist()} times eight bytes",
+        result.require(changed.sum() <= 1, f"eight bytes from {8 * block} change two documents")
+        groups += changed
+    result.require(
+        groups.tolist() == [length] * 3,
+        f"the {length} words of a document depend on {groups.tolist()} groups of eight bytes",
     )
-    finding.confirm(f"each of {3 * length} words hangs on eight bytes of its own")
+    result.confirm(f"each of {3 * length} words depends on its own eight bytes")
 
 
-def _workers(finding: Finding, subject: Anonymizer) -> None:
-    """The same documents again and again, in copies: never the same words."""
+def _check_workers(result: CheckResult, subject: Anonymizer) -> None:
+    """Draw for the same documents in several processes; the words must always differ."""
     if len(subject.vocabulary.outputs) < 2:
         return
     number = max(16, -(-2048 // subject.settings.length))
     within = subject.anonymize([""] * number)
-    finding.require(
+    result.require(
         any((within[row] != within[0]).nnz for row in range(1, number)),
-        "all documents of a run get the same words",
+        "all documents of a run have the same words",
     )
     drawn = [_draw(subject, number) for _ in range(2)]
     context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
-        drawn += [*_inherited(context, subject, number), *_pickled(context, subject, number)]
-    finding.require(
-        len(set(drawn)) == len(drawn), "a copy or a second call drew the same words again"
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forks with threads
+        drawn += [*_draw_forked(context, subject, number), *_draw_pickled(context, subject, number)]
+    result.require(
+        len(set(drawn)) == len(drawn), "a copy of the program or a second call drew the same words"
     )
-    finding.confirm(f"{len(drawn)} runs, in this process, forked and pickled: all different")
+    result.confirm(
+        f"{len(drawn)} runs in this process, in forked and in pickled copies: all different"
+    )
 
 
-def _inherited(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
-    """Two workers that have the program by a fork."""
+def _draw_forked(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
+    """Draw in two processes that inherit the program by a fork."""
     queue = context.SimpleQueue()
     workers = [context.Process(target=_send, args=(queue, subject, number)) for _ in range(2)]
     for worker in workers:
@@ -151,8 +159,8 @@ def _inherited(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes
     yield from [queue.get() for _ in workers]
 
 
-def _pickled(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
-    """Two workers that receive the program pickled."""
+def _draw_pickled(context: Any, subject: Anonymizer, number: int) -> Iterator[bytes]:
+    """Draw in two processes that receive the pickled program."""
     with ProcessPoolExecutor(2, mp_context=context) as pool:
         yield from pool.map(_draw, [subject] * 2, [number] * 2)
 
@@ -162,7 +170,7 @@ def _send(queue: Any, subject: Anonymizer, number: int) -> None:
 
 
 def _draw(subject: Anonymizer, number: int) -> bytes:
-    """A hash of the words of so many empty documents."""
+    """Return a hash of the words drawn for this number of empty documents."""
     counts = subject.anonymize([""] * number)
     counts.sort_indices()
     return sha256(b"".join(map(bytes, (counts.indptr, counts.indices, counts.data)))).digest()

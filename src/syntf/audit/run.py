@@ -1,20 +1,21 @@
-"""All checks on one program, each reported, whatever becomes of the others."""
+"""Run all checks on one program; a failed check does not stop the others."""
 
 from collections.abc import Callable, Iterator
 
-from syntf.audit.distinguisher import distinguisher
-from syntf.audit.draws import draws as drawing
-from syntf.audit.finding import Finding
-from syntf.audit.promise import promise
-from syntf.audit.replay import replay
-from syntf.audit.sampler import sampler
-from syntf.audit.table import Measured, table
-from syntf.audit.vocabulary import vocabulary
+from syntf.audit.distinguisher import check_distinguisher
+from syntf.audit.draws import check_draws
+from syntf.audit.guarantee import check_guarantee
+from syntf.audit.release import check_release
+from syntf.audit.replay import check_replay
+from syntf.audit.result import CheckResult
+from syntf.audit.sampler import check_sampler
+from syntf.audit.table import Measured, check_table
+from syntf.audit.vocabulary import check_vocabulary
 from syntf.core.progress import Stages, silent
 from syntf.pipeline.anonymizer import Anonymizer
 
 DRAWS = 2_000_000
-QUICK = 100_000
+QUICK_DRAWS = 100_000
 
 
 def audit(
@@ -23,66 +24,67 @@ def audit(
     draws: int | None = None,
     quick: bool = False,
     stages: Stages = silent,
-) -> Iterator[Finding]:
-    """Examine a program that is ready to draw; its texts, if it has any, are not needed.
+) -> Iterator[CheckResult]:
+    """Audit a program that is ready to draw. No texts of the user are needed.
 
     Parameters
     ----------
-    subject : what `syntf anonymize` would draw with, or something that stands in for it.
-    draws : words drawn from each row in the checks that count draws.
-    quick : look at a sample of rows, draw less, do not make the table again.
-    stages : hears of progress.
+    subject : the anonymizer that `syntf anonymize` would use, or a replacement under test.
+    draws : number of words drawn from each row, in the checks that count draws.
+    quick : check a sample of rows, draw less, and do not compute the table again.
+    stages : reports progress.
 
     Yields
     ------
-    A finding for each check, as it is done. A check that breaks off has failed.
+    The result of each check as soon as it is done. A check that raises an error has failed.
 
     Examples
     --------
     >>> from syntf.pipeline.settings import Settings
     >>> words = ["cat", "dog", "car", "train", "bus"]
     >>> subject = Anonymizer.build(Settings(vocabulary=words, epsilon=4.0, length=8))
-    >>> {finding.check: finding.outcome for finding in audit(subject, quick=True)}["table"]
+    >>> {result.check: result.outcome for result in audit(subject, quick=True)}["table"]
     'passed'
     """
-    count = draws or (QUICK if quick else DRAWS)
+    count = draws or (QUICK_DRAWS if quick else DRAWS)
     mechanism = subject.mechanism
-    empty = mechanism.shape[0] - 1
-    finding, measured = _measured(subject, quick, stages)
-    yield finding
-    words = [row for row in (measured.high, measured.low) if row != empty]
+    empty_row = mechanism.shape[0] - 1
+    result, measured = _measure(subject, quick, stages)
+    yield result
+    words = [row for row in (measured.high, measured.low) if row != empty_row]
     words.append(measured.rows[(len(measured.rows) - 1) // 2])
-    rows = [*dict.fromkeys(words), empty]
-    checks: dict[str, Callable[[], Finding]] = {
-        "sampler": lambda: sampler(mechanism, rows, stages=stages),
-        "draws": lambda: drawing(mechanism, rows, count, stages=stages),
-        "replay": lambda: replay(subject, quick=quick),
-        "vocabulary": lambda: vocabulary(subject),
-        "distinguisher": lambda: distinguisher(subject, measured, count, stages=stages),
-        "guarantee": lambda: promise(subject, measured, quick=quick, stages=stages),
+    rows = [*dict.fromkeys(words), empty_row]
+    checks: dict[str, Callable[[], CheckResult]] = {
+        "sampler": lambda: check_sampler(mechanism, rows, stages=stages),
+        "draws": lambda: check_draws(mechanism, rows, count, stages=stages),
+        "replay": lambda: check_replay(subject, quick=quick),
+        "vocabulary": lambda: check_vocabulary(subject),
+        "distinguisher": lambda: check_distinguisher(subject, measured, count, stages=stages),
+        "guarantee": lambda: check_guarantee(subject, measured, quick=quick, stages=stages),
+        "release": lambda: check_release(subject, quick=quick, stages=stages),
     }
     for name, check in checks.items():
-        yield _reported(name, check)
+        yield _run(name, check)
 
 
-def _measured(subject: Anonymizer, quick: bool, stages: Stages) -> tuple[Finding, Measured]:
-    """The finding on the table; if none can be measured, rows that the other checks can use."""
+def _measure(subject: Anonymizer, quick: bool, stages: Stages) -> tuple[CheckResult, Measured]:
+    """Check the table. If that raises an error, return rows that the other checks can use."""
     found: list[Measured] = []
 
-    def check() -> Finding:
-        finding, measured = table(subject.mechanism, quick=quick, stages=stages)
+    def check() -> CheckResult:
+        result, measured = check_table(subject.mechanism, quick=quick, stages=stages)
         found.append(measured)
-        return finding
+        return result
 
-    finding = _reported("table", check)
+    result = _run("table", check)
     rows = range(subject.mechanism.shape[0])
-    return finding, found[0] if found else Measured(rows, False, None, 0, rows[-1], 0)
+    return result, found[0] if found else Measured(rows, False, None, 0, rows[-1], 0)
 
 
-def _reported(name: str, check: Callable[[], Finding]) -> Finding:
+def _run(name: str, check: Callable[[], CheckResult]) -> CheckResult:
     try:
         return check()
     except Exception as error:  # whatever stopped it, the check did not pass
-        broken = Finding(name, "The check broke off.", "")
+        broken = CheckResult(name, "The check stopped with an error.", "")
         broken.faults.append(f"{type(error).__name__}: {error}")
         return broken

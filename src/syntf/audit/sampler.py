@@ -1,96 +1,96 @@
-"""The sampler: every random integer there is on a small total, every boundary on the real one."""
+"""Check the sampler: every random integer of a small total, every edge of the real one."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from syntf.audit.finding import Finding
+from syntf.audit.result import CheckResult
 from syntf.audit.subject import neighbours, outputs_at, part
 from syntf.core.progress import Stages
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.reference import Weights
 
-BITS = 12
-MOST_BITS = 21
-OUTPUTS = 12
-"""Outputs to try every integer on, besides the neighbours of the rows."""
-EPSILONS = 1.0, 4.0
-"""Of the small totals: the first in place of any smaller one, which they cannot express."""
+SMALL_BITS, MAX_SMALL_BITS = 12, 21
+SMALL_OUTPUTS = 12
+"""Outputs of the small tables, besides the neighbours of the rows."""
+SMALL_EPSILONS = 1.0, 4.0
+"""Values of ε for small tables. The first replaces smaller ones, which need larger totals."""
 
 
-def sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> Finding:
-    """`rows` are those whose boundaries are found on the real total."""
-    finding = Finding(
+def check_sampler(mechanism: Mechanism, rows: Sequence[int], *, stages: Stages) -> CheckResult:
+    """Count the random integers that give each output; `rows` are examined on the real total."""
+    result = CheckResult(
         "sampler",
-        "Every random integer below a small total, and on the real total every integer at which "
-        "the drawn word changes: each output must come for exactly as many integers as it weighs.",
-        "an off-by-one in the search, a draw through floating-point numbers, modulo bias, a row "
-        "that is drawn from and is not the one accounted for",
+        "Every random integer below a small total, and every integer of the real total at which "
+        "the drawn word changes. Each output must come from exactly as many integers as its "
+        "weight.",
+        "an off-by-one error in the search, draws with floating-point numbers, modulo bias, draws "
+        "from another row than the one whose loss was measured",
     )
-    _exhaustive(finding, mechanism, [row for row in rows if row < mechanism.shape[0] - 1])
+    _try_every_integer(result, mechanism, [row for row in rows if row < mechanism.shape[0] - 1])
     bits = mechanism.total.bit_length() - 1
     found = 0
-    with stages("seeking edges", len(rows)) as advance:
+    with stages("result edges", len(rows)) as advance:
         for row in rows:
             sizes, edges = preimages(mechanism, row)
             wrong = int((sizes != mechanism.weights(row)).sum())
-            finding.require(
+            result.require(
                 wrong == 0,
-                f"row {row:,}: {wrong:,} outputs come for more or fewer of the 2**{bits} integers "
-                "than they weigh",
+                f"row {row:,}: {wrong:,} outputs come from more or fewer of the 2**{bits} integers "
+                "than their weight",
             )
             found += edges
             advance(1)
-    finding.confirm(
-        f"real total: {found:,} edges found in {len(rows)} rows, all 2**{bits} integers accounted "
-        "for"
+    result.confirm(
+        f"real total: {found:,} edges found in {len(rows)} rows; all 2**{bits} integers are "
+        "accounted for"
     )
-    return finding
+    return result
 
 
-def _exhaustive(finding: Finding, mechanism: Mechanism, rows: Sequence[int]) -> None:
-    """Words of the real table on a total so small that every draw there is can be tried."""
-    few = np.unique(np.linspace(0, mechanism.shape[1] - 1, OUTPUTS).astype(np.intp))
+def _try_every_integer(result: CheckResult, mechanism: Mechanism, rows: Sequence[int]) -> None:
+    """Put words of the real table on a total so small that every integer can be tried."""
+    few = np.unique(np.linspace(0, mechanism.shape[1] - 1, SMALL_OUTPUTS).astype(np.intp))
     outputs = few
     if isinstance(mechanism, NeighbourhoodMechanism):
         near = [neighbours(mechanism, row) for row in rows[:3]]
-        rows = rows[: 3 if len(near[0]) < OUTPUTS else 1]
+        rows = rows[: 3 if len(near[0]) < SMALL_OUTPUTS else 1]
         outputs = np.union1d(few, np.concatenate(near[: len(rows)]))
-    bits = max(BITS, 2 * (len(outputs) - 1).bit_length() + 3)
-    if bits > MOST_BITS:
-        finding.results.append(f"{len(outputs):,} outputs at least are too many for a small total")
+    bits = max(SMALL_BITS, 2 * (len(outputs) - 1).bit_length() + 3)
+    if bits > MAX_SMALL_BITS:
+        result.results.append(f"{len(outputs):,} outputs are too many for a small total")
         return
     points = np.arange(1 << bits)
     tried = 0
-    epsilons = [max(mechanism.epsilon, EPSILONS[0]), EPSILONS[1]]
+    epsilons = [max(mechanism.epsilon, SMALL_EPSILONS[0]), SMALL_EPSILONS[1]]
     for epsilon in epsilons:
         small = part(mechanism, rows, epsilon=epsilon, outputs=outputs, total_bits=bits)
         for row in range(small.shape[0]):
             drawn = np.bincount(outputs_at(small, row, points), minlength=len(outputs))
-            finding.require(
+            result.require(
                 drawn.tolist() == small.weights(row).tolist(),
-                f"of all {len(points):,} integers at ε = {epsilon:g}, row {row} does not give the "
-                "outputs as often as they weigh",
+                f"all {len(points):,} integers at ε = {epsilon:g}: row {row} does not give each "
+                "output as often as its weight",
             )
             tried += 1
-    finding.confirm(
+    result.confirm(
         f"total 2**{bits}, ε = {epsilons[0]:g} and {epsilons[1]:g}: {tried} rows × {len(outputs)} "
-        f"outputs, all {len(points):,} integers tried for each"
+        f"outputs, all {len(points):,} integers tried"
     )
 
 
 def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
-    """How many random integers give each output, exactly, and the number of edges between them.
+    """Count exactly the random integers that give each output; return also the number of edges.
 
-    Between two integers that give different outputs there is an edge, found by bisection. The
-    first ones are so dense that each range of integers has some, if the row is what it claims.
+    An edge lies between two integers with different outputs and is found by bisection. The
+    first integers are so dense that each range of a correct row contains one.
     """
     total, outputs = mechanism.total, mechanism.shape[1]
     weights = mechanism.weights(row)
-    # Where all outputs are neighbours, none weighs as little as the range that all have.
+    # If all outputs are neighbours, the smallest weight is above the background.
     least = min(int(weights.min()), getattr(mechanism, "background", total))
-    points = _grid(total, outputs, least, int((weights > least).sum()))
+    points = _first_points(total, outputs, least, int((weights > least).sum()))
     places = outputs_at(mechanism, row, points)
     left, right = points[:-1], points[1:]
     one, other = places[:-1], places[1:]
@@ -115,11 +115,11 @@ def preimages(mechanism: Mechanism, row: int) -> tuple[Weights, int]:
     return sizes, len(drawn) - 1
 
 
-def _grid(total: int, outputs: int, least: int, more: int) -> Weights:
-    """Integers in each range that a row of either mechanism has.
+def _first_points(total: int, outputs: int, least: int, more: int) -> Weights:
+    """Return integers in every range of a row, for either mechanism.
 
-    The least weight again and again from the start, then what is left, among the outputs that
-    weigh more; at both ends every integer, where what did not divide may stand.
+    Steps of half the smallest weight cover the ranges that all outputs have, larger steps the
+    rest. At both ends every integer is included, because remainders of divisions go there.
     """
     common = min(outputs * least, total)
     ends = min(2 * outputs, total)

@@ -1,9 +1,9 @@
-"""The program under audit, met from outside: chosen bytes for its entropy, parts of its table.
+"""Access to the program under audit: recorded entropy, and parts of its table.
 
-An audit examines an :class:`~syntf.pipeline.anonymizer.Anonymizer`, or whatever stands in for one.
-It
-relies on what is documented of it: a mechanism's ``weights(row)`` and ``sample(rows, source=…)``,
-where draw i takes the top bits of the i-th eight bytes of the source; and ``anonymize(texts)``.
+The program is an :class:`~syntf.pipeline.anonymizer.Anonymizer` or a replacement under test. The
+audit relies on its documented behaviour only: a mechanism's ``weights(row)`` and ``sample(rows,
+source=…)``, where draw i uses the top bits of the i-th eight bytes of the source, and
+``anonymize(texts)``.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,16 @@ from syntf.mechanism.rating import Rating
 from syntf.mechanism.reference import Levels, Weights
 from syntf.pipeline.anonymizer import Anonymizer
 
-TOP, ALL = bytes([0] * 7 + [128]), bytes([255] * 8)
-"""Bits of eight bytes: that which is half of the range, and all."""
+TOP_BIT, ALL_BITS = bytes([0] * 7 + [128]), bytes([255] * 8)
+"""Bits of eight bytes to change: the highest one, or all."""
 
 
 @dataclass
 class Recording:
-    """A source that gives the same bytes to whoever asks alike, and notes what was asked for.
+    """An entropy source that always gives the same bytes, and records the size of each call.
 
-    It stands in for the operating system where two runs are to be compared. `flip` names eight
-    bytes, the first being 0, and the bits of them to change.
+    It replaces the operating system when two runs are compared. `flip` is the number of a group
+    of eight bytes, from 0, and the bits to change in it.
     """
 
     flip: tuple[int, bytes] | None = None
@@ -48,42 +48,42 @@ class Recording:
         return bytes(raw)
 
 
-class Replayed:
-    """A program whose entropy is a recording, played from its beginning for every run."""
+class ReplayedProgram:
+    """The program with recorded entropy, which starts again with every call."""
 
     def __init__(self, subject: Anonymizer) -> None:
         self._recording = Recording()
         self._subject = replace(subject, source=self._recording)
 
-    def __call__(
+    def anonymize(
         self, *texts: str, flip: tuple[int, bytes] | None = None
     ) -> tuple[csr_matrix, list[int]]:
-        """What becomes of these texts, and the bytes that each call for entropy asked for."""
+        """Return the counts of these texts, and the size of each call for entropy."""
         self._recording.flip, self._recording.sizes = flip, []
         return self._subject.anonymize(list(texts)), self._recording.sizes
 
 
 def outputs_at(mechanism: Mechanism, row: int, points: Weights) -> NDArray[np.intp]:
-    """What the sampler makes of a row at these random integers, each below the total."""
+    """Return the outputs that the sampler draws from a row with these random integers."""
     shift = np.uint64(64 - (mechanism.total.bit_length() - 1))
     raw = (points.astype("<u8") << shift).tobytes()
     unread = [raw]
 
     def source(size: int) -> bytes:
-        given = unread.pop() if unread else b""
-        if len(given) != size:
-            raise RuntimeError(f"{len(points)} draws asked for {size} bytes, not for {len(given)}")
-        return given
+        rest = unread.pop() if unread else b""
+        if len(rest) != size:
+            raise RuntimeError(f"{len(points)} draws read {size} bytes instead of {len(rest)}")
+        return rest
 
     drawn = mechanism.sample(np.full(len(points), row), source=source)
     if unread:
-        raise RuntimeError("the sampler drew without reading the entropy it was given")
+        raise RuntimeError("the sampler did not read the entropy it was given")
     return np.asarray(drawn, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows and some outputs of a rating, rated as they are in the whole."""
+    """Some rows and some outputs of a rating, with the same levels."""
 
     rating: Rating
     rows: NDArray[np.intp]
@@ -109,11 +109,11 @@ def part(
     outputs: NDArray[np.intp] | None = None,
     total_bits: int = 62,
 ) -> Mechanism:
-    """A mechanism of the same make over some words of this one; its rows are these, in order.
+    """Build a mechanism of the same class over some rows and outputs of this one.
 
-    For the neighbourhood mechanism `outputs` must contain the neighbours of the rows, one more
-    row, the last, is that of the document without a known word, and where a total does not divide
-    among neighbours, others of them may get the one more.
+    For the neighbourhood mechanism, `outputs` must contain the neighbours of the rows, and the
+    result has one more row, that of the empty document. If a total cannot be divided equally
+    among neighbours, other neighbours may get the remainder.
     """
     chosen = np.arange(mechanism.shape[1]) if outputs is None else np.sort(outputs)
     if isinstance(mechanism, NeighbourhoodMechanism):
@@ -124,16 +124,18 @@ def part(
     if isinstance(mechanism, ExponentialMechanism):
         rating = Part(mechanism.rating, np.asarray(rows, dtype=np.intp), chosen)
         return type(mechanism)(rating, epsilon=epsilon, total_bits=total_bits)
-    raise SyntfError(f"no part can be taken of a {type(mechanism).__name__}")
+    raise SyntfError(f"the audit does not support {type(mechanism).__name__}")
 
 
 def neighbours(mechanism: NeighbourhoodMechanism, row: int) -> NDArray[np.intp]:
-    """The outputs that weigh more than the background."""
+    """Return the outputs of a row that have more weight than the background."""
     return np.flatnonzero(mechanism.weights(row) > mechanism.background)
 
 
-def readable(subject: Anonymizer, rows: Iterator[int] | Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Those of the rows that a text of one word draws from, with the text."""
+def one_word_texts(
+    subject: Anonymizer, rows: Iterator[int] | Sequence[int]
+) -> Iterator[tuple[int, str]]:
+    """Yield those rows that a text of one word is read as, with the text."""
     inputs = subject.vocabulary.inputs
     for row in rows:
         text = inputs[row] if row < len(inputs) else ""

@@ -11,7 +11,7 @@ from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import as_json, no_progress, option, setting_options, settings_from
 
 if TYPE_CHECKING:
-    from syntf.audit import Finding
+    from syntf.audit import CheckResult
     from syntf.privacy.guarantee import Guarantee
 
 STYLES = {"passed": "green", "weak": "yellow", "failed": "bold red"}
@@ -35,9 +35,9 @@ def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **opti
     """Test whether this installation keeps the guarantee that it states.
 
     Takes the settings of syntf anonymize and needs no texts. The audit tries to break the
-    guarantee at the table, the sampler, real draws and documents made to differ. It prints what
-    was tried, what was found and what each check would have caught. The exit code is 1 if a check
-    fails.
+    guarantee at the table, the sampler, real draws, very different documents and whole releases.
+    It prints what was tried, what was found and what each check would have caught. The exit code
+    is 1 if a check fails.
 
     \b
     Example:
@@ -48,37 +48,37 @@ def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **opti
 
     with output.progress(quiet) as stages:
         subject = Anonymizer.build(settings_from(options), stages=stages)
-        findings = list(audit(subject, draws=samples, quick=quick, stages=stages))
+        results = list(audit(subject, draws=samples, quick=quick, stages=stages))
     if as_json:
-        output.emit(_record(subject.guarantee(), findings))
+        output.emit(_record(subject.guarantee(), results))
     else:
-        _show(subject.guarantee(), findings)
-    return int(any(finding.outcome == "failed" for finding in findings))
+        _show(subject.guarantee(), results)
+    return int(any(result.outcome == "failed" for result in results))
 
 
-def _show(guarantee: "Guarantee", findings: Sequence["Finding"]) -> None:
+def _show(guarantee: "Guarantee", results: Sequence["CheckResult"]) -> None:
     """Print each check with what was tried, what was found and what it would have caught."""
     output.say(
         f"syntf {__version__}, {guarantee.mechanism}, ε = {guarantee.epsilon:g}, "
-        f"{guarantee.input_size:,} inputs, {guarantee.vocabulary_size:,} outputs, "
-        f"{guarantee.length} words"
+        f"{guarantee.input_size:,} input words, {guarantee.vocabulary_size:,} output words, "
+        f"{guarantee.length} words per document"
     )
-    for finding in findings:
-        outcome = f"[{STYLES[finding.outcome]}]{finding.outcome:>6}[/]"
-        output.say(f"\n{outcome}  [bold]{finding.check}[/]")
+    for result in results:
+        outcome = f"[{STYLES[result.outcome]}]{result.outcome:>6}[/]"
+        output.say(f"\n{outcome}  [bold]{result.check}[/]")
         rows = []
         for name, lines in (
-            ("tried", [finding.tried]),
-            ("found", finding.results),
-            ("weak", finding.limits),
-            ("FAULT", finding.faults[:5]),
-            ("catches", [finding.catches]),
+            ("tried", [result.tried]),
+            ("found", result.results),
+            ("weak", result.limits),
+            ("FAULT", result.faults[:5]),
+            ("catches", [result.catches]),
         ):
             for number, line in enumerate(line for line in lines if line):
                 rows.append([f" [dim]{'' if number else name}[/]", output.escape(line)])
         output.table(rows)
     checks = {
-        outcome: [finding.check for finding in findings if finding.outcome == outcome]
+        outcome: [result.check for result in results if result.outcome == outcome]
         for outcome in STYLES
     }
     if checks["failed"]:
@@ -87,14 +87,14 @@ def _show(guarantee: "Guarantee", findings: Sequence["Finding"]) -> None:
         weak = ", ".join(checks["weak"])
         verdict = f"No check failed; with these settings {weak} can find little."
     else:
-        verdict = f"All {len(findings)} checks passed."
+        verdict = f"All {len(results)} checks passed."
     output.say(f"\n{verdict}")
 
 
-def _record(guarantee: "Guarantee", findings: Sequence["Finding"]) -> dict[str, Any]:
+def _record(guarantee: "Guarantee", results: Sequence["CheckResult"]) -> dict[str, Any]:
     return {
         "version": __version__,
-        "passed": all(finding.outcome != "failed" for finding in findings),
-        "checks": [finding.as_dict() for finding in findings],
+        "passed": all(result.outcome != "failed" for result in results),
+        "checks": [result.as_dict() for result in results],
         "guarantee": guarantee.as_dict(),
     }
