@@ -94,7 +94,7 @@ def test_scikit_learn_checks_that_need_no_array_hold_for_syntf_itself(check):
     getattr(estimator_checks, check)("SynTF", make())
 
 
-def test_tags_say_that_texts_come_in_and_chance_decides():
+def test_tags_declare_text_input_and_randomness():
     tags = make().__sklearn_tags__()
     assert tags.input_tags.string
     assert not tags.input_tags.two_d_array
@@ -112,7 +112,7 @@ def test_clone_and_set_params_carry_every_parameter():
     assert made.guarantee_.epsilon == 5.0
 
 
-def test_a_pipeline_tells_topics_apart():
+def test_pipeline_predicts_topics():
     texts = ["A cat, a dog, a horse"] * 20 + ["Cars, trains and a bus"] * 20
     topics = ["animals"] * 20 + ["vehicles"] * 20
     pipeline = make_pipeline(
@@ -162,7 +162,7 @@ def test_any_document_gives_n_words(document):
     assert made.sum(axis=1).ravel().tolist() == [[10, 10]]
 
 
-def test_bytes_are_the_text_they_encode_and_missing_values_are_empty():
+def test_bytes_are_decoded_and_missing_values_are_empty():
     made = make(neighbours=1, epsilon=1e5, spelling=0.0, length=500).fit([])
     columns = made.transform([b"The dog", "dogs’".encode(), b"\xff dog \xfe"]).toarray()
     assert (columns[:, 1] == 500).all()
@@ -176,7 +176,7 @@ def test_the_same_texts_twice_give_different_draws():
     assert (made.fit_transform(TEXTS) != made.fit_transform(TEXTS)).nnz > 0
 
 
-def test_a_seeded_source_repeats_itself_and_says_so():
+def test_seeded_source_is_repeatable_and_marked():
     first, again, other = (
         make(length=100, source=entropy.Seeded(seed)).fit_transform(TEXTS) for seed in (1, 1, 2)
     )
@@ -198,7 +198,7 @@ def test_a_single_text_is_refused(single):
     [tuple, np.array, lambda texts: np.array(texts, dtype=object), iter, dict.fromkeys],
     ids=["tuple", "array", "objects", "iterator", "keys"],
 )
-def test_any_iterable_of_texts_is_taken(several):
+def test_any_iterable_of_texts_is_accepted(several):
     made = make().fit(several(TEXTS))
     assert made.transform(several(TEXTS)).shape == (5, 6)
 
@@ -214,7 +214,7 @@ def test_fit_transform_of_a_generator_transforms_all_of_it():
     assert make().fit_transform((text for text in TEXTS), [0, 1, 0, 1, 0]).shape == (5, 6)
 
 
-def test_not_fitted_is_said():
+def test_transform_before_fit_is_refused():
     for use in (lambda made: made.transform(TEXTS), lambda made: made.get_feature_names_out()):
         with pytest.raises(NotFittedError):
             use(make())
@@ -234,7 +234,7 @@ def test_default_feature_names_are_the_public_words(default_synthetic):
     assert made.sum(axis=1).ravel().tolist() == [[PRESETS["words"]["length"]] * 2]
 
 
-def test_a_pickled_synthesizer_is_the_same_mechanism_and_draws_anew():
+def test_pickled_estimator_has_the_same_mechanism_and_new_draws():
     made = make(length=100, weights="tfidf").fit(TEXTS)
     copied = pickle.loads(pickle.dumps(made))  # noqa: S301
     assert copied.guarantee_ == made.guarantee_
@@ -243,7 +243,7 @@ def test_a_pickled_synthesizer_is_the_same_mechanism_and_draws_anew():
     assert (copied.transform(TEXTS) != made.transform(TEXTS)).nnz > 0
 
 
-def test_a_pickled_synthesizer_holds_no_text():
+def test_pickled_estimator_contains_no_text():
     made = make().fit(["cat qwxyzcanary dog"])
     made.transform(["cat qwxyzcanary dog"])
     assert b"qwxyzcanary" not in pickle.dumps(made)
@@ -294,7 +294,7 @@ def test_a_bad_parameter_fails_in_fit_with_its_value(name, bad):
     ],
     ids=["ints", "int", "lists", "float", "matrix", "text matrix", "date"],
 )
-def test_what_is_no_text_is_refused_before_any_entropy_is_drawn(recorded, bad):
+def test_values_that_are_no_texts_are_refused_before_drawing(recorded, bad):
     source = recorded()
     made = make(source=source).fit(TEXTS)
     for use in (made.transform, made.fit, made.fit_transform):
@@ -303,7 +303,7 @@ def test_what_is_no_text_is_refused_before_any_entropy_is_drawn(recorded, bad):
     assert source.sizes == []
 
 
-def test_a_failed_refit_does_not_pass_for_a_fit_with_the_new_parameters():
+def test_failed_refit_leaves_the_old_fit():
     made = make(epsilon=9.0).fit(TEXTS)
     with pytest.raises(SyntfError):
         made.set_params(epsilon=-1).fit(TEXTS)
@@ -320,7 +320,7 @@ def test_the_guarantee_follows_the_last_fit():
 # Streams
 
 
-def test_a_stream_gives_what_transform_gives_of_the_same_texts():
+def test_stream_equals_transform_of_the_same_texts():
     whole = make(source=entropy.Seeded(3)).fit([]).transform(TEXTS)
     (one,) = make(source=entropy.Seeded(3)).fit([]).iter_transform(iter(TEXTS))
     assert (whole != one).nnz == 0
@@ -329,7 +329,7 @@ def test_a_stream_gives_what_transform_gives_of_the_same_texts():
     assert [part.sum(axis=1).tolist() for part in parts] == [[[10], [10]], [[10], [10]], [[10]]]
 
 
-def test_nothing_is_read_ahead_of_what_is_asked_for():
+def test_stream_reads_nothing_ahead():
     read = []
 
     def texts():
@@ -344,7 +344,7 @@ def test_nothing_is_read_ahead_of_what_is_asked_for():
         assert len(read) == 3 * batch
 
 
-def test_what_was_drawn_is_handed_on_before_a_source_fails():
+def test_stream_yields_finished_batches_before_an_error():
     def texts():
         yield from ["cat", "dog", "bus"]
         raise ConnectionError
@@ -356,22 +356,22 @@ def test_what_was_drawn_is_handed_on_before_a_source_fails():
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "2", None])
-def test_a_batch_size_that_is_none_is_refused_at_once(size):
+def test_invalid_batch_size_is_refused_at_once(size):
     with pytest.raises(ValueError, match="batch_size must be a whole number, at least 1"):
         make().fit([]).iter_transform([], batch_size=size)
 
 
-def test_a_stream_is_refused_where_transform_is():
-    with pytest.raises(ValueError, match="got a single one: put it in a list"):
+def test_stream_refuses_what_transform_refuses():
+    with pytest.raises(ValueError, match="got a single text: put it in a list"):
         make().fit([]).iter_transform("cat")
-    with pytest.raises(ValueError, match="ids and authors are for a ledger"):
+    with pytest.raises(ValueError, match="ids and authors need a ledger"):
         make().fit([]).iter_transform([], ids=[])
     with pytest.raises(NotFittedError):
         make().iter_transform([])
     assert list(make().fit([]).iter_transform([])) == []
 
 
-def test_a_ledger_is_charged_batch_by_batch_and_ends_the_stream(tmp_path):
+def test_stream_charges_the_ledger_per_batch(tmp_path):
     ledger = Ledger.create(tmp_path / "ledger", budget=100)
     synthetic = make(loss=6, length=10, ledger=ledger).fit([])
     stream = synthetic.iter_transform(iter(["cat"] * 4), ids=iter("abca"), batch_size=2)

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.counts import matrix
-from syntf.inputs.sequences import as_names, as_texts, check_several
+from syntf.inputs.sequences import as_names, as_texts, refuse_single_text
 from syntf.ledger.ledger import Ledger, chargeable_loss
+from syntf.mechanism import gpu
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
@@ -198,12 +199,21 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.ledger = ledger
 
     def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
-        """Prepare the mechanism. The texts are used only where something is fitted on them."""
+        """Prepare the mechanism.
+
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Texts. They are read only if a vocabulary or an idf is fitted on them.
+        y : ignored
+        """
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
         for name in ("source", "n_jobs", "device", "ledger"):
             del chosen[name]
         source = entropy.system if self.source is None else self.source
+        if self.device is not None:
+            gpu.load_torch(self.device)  # raises if the device is missing
         settings = Settings.from_preset(**chosen)
         with parallel.at_most(self.n_jobs):
             self._anonymizer = (
@@ -220,13 +230,24 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ids: Iterable[Any] | None = None,
         authors: Iterable[Any] | None = None,
     ) -> csr_matrix:
-        """Synthetic counts: CSR of int32, one row a text, `length` words in each.
+        """Return synthetic counts of texts; every call draws anew.
 
-        With a ledger, each text is charged under its id, or by default under the text itself,
-        and to its author.
+        Parameters
+        ----------
+        X : iterable of str or bytes
+            Texts. Missing values are empty documents.
+        ids : iterable, optional
+            For a ledger: what identifies each document. By default the text itself does.
+        authors : iterable, optional
+            For a ledger with a budget for authors: who wrote each document.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of int32
+            One row per text, one column per output word.
         """
         self._check_names(ids, authors)
-        return self._released(as_texts(X), ids, authors)
+        return self._charge_and_draw(as_texts(X), ids, authors)
 
     def iter_transform(
         self,
@@ -236,11 +257,11 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         batch_size: int = 1024,
     ) -> Iterator[csr_matrix]:
-        """Synthetic counts of texts that keep coming, as from a queue: a matrix a batch.
+        """Yield synthetic counts of a stream of texts, one matrix per batch.
 
-        Nothing is read from `X` before the next matrix is asked for, and then `batch_size` texts
-        at most: whoever is slow, here or there, slows the other down, and memory stays what one
-        batch takes. A small batch comes sooner, a large one costs less a text.
+        Before each matrix at most `batch_size` texts are read from `X`, so memory holds one batch
+        and a slow consumer slows the producer down. A small batch is ready sooner; a large batch
+        costs less per text. The other parameters are those of :meth:`transform`.
 
         Examples
         --------
@@ -252,9 +273,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_names(ids, authors)
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"batch_size must be a whole number, at least 1, not {batch_size!r}")
-        check_several(X)
-        named = [None if names is None else iter(names) for names in (ids, authors)]
-        return self._batches(iter(X), named, batch_size)
+        refuse_single_text(X)
+        names = [None if each is None else iter(each) for each in (ids, authors)]
+        return self._transform_batches(iter(X), names, batch_size)
 
     def fit_transform(
         self,
@@ -263,7 +284,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ids: Iterable[Any] | None = None,
         authors: Iterable[Any] | None = None,
     ) -> csr_matrix:
-        """``fit`` and ``transform`` of the same texts, which may come from a generator."""
+        """Fit and transform the same texts, which may come from a generator."""
         texts = as_texts(X)
         self.fit(texts, y)
         if not isinstance(self._anonymizer, DocumentAnonymizer):
@@ -274,25 +295,23 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             counts, self.labels_, self.guarantee_ = self._anonymizer.anonymize_together(texts)
         return matrix(counts)
 
-    def _batches(
-        self, X: Iterator[str], named: Sequence[Iterator[Any] | None], size: int
+    def _transform_batches(
+        self, X: Iterator[str], names: Sequence[Iterator[Any] | None], size: int
     ) -> Iterator[csr_matrix]:
         while texts := as_texts(islice(X, size)):
-            ids, authors = (names and list(islice(names, len(texts))) for names in named)
-            yield self._released(texts, ids, authors)
+            ids, authors = (each and list(islice(each, len(texts))) for each in names)
+            yield self._charge_and_draw(texts, ids, authors)
 
-    def _released(
+    def _charge_and_draw(
         self, texts: list[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
     ) -> csr_matrix:
         """Charge the ledger, if there is one, then draw."""
         anonymizer = self._anonymizer
-        if isinstance(anonymizer, DocumentAnonymizer):
-            self._charge(texts, ids, authors)
-            with parallel.at_most(self.n_jobs):
-                counts, self.labels_ = anonymizer.anonymize_singly(texts)
-            return matrix(counts)
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
+            if isinstance(anonymizer, DocumentAnonymizer):
+                counts, self.labels_ = anonymizer.anonymize_singly(texts)
+                return matrix(counts)
             return anonymizer.anonymize(texts)
 
     def _charge(
@@ -305,10 +324,10 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _check_names(self, ids: Iterable[Any] | None, authors: Iterable[Any] | None) -> None:
         check_is_fitted(self, "guarantee_")
         if self.ledger is None and (ids is not None or authors is not None):
-            raise ValueError("ids and authors are for a ledger: SynTF(ledger=...)")
+            raise ValueError("ids and authors need a ledger: SynTF(ledger=...)")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The output terms, one a column."""
+        """Return the output words, one per column."""
         check_is_fitted(self, "guarantee_")
         return np.array(self._anonymizer.outputs, dtype=object)
 

@@ -55,7 +55,7 @@ def release(syntf, *more, out="out", texts="texts.csv"):
 # What it does
 
 
-def test_a_command_takes_what_was_not_said_and_tells(place, syntf):
+def test_command_uses_and_prints_values_of_the_file(place, syntf):
     write('loss = 3\nlength = 7\n[anonymize]\nkeep = ["who"]\nshuffle = true\n')
     promised, documents, err = release(syntf)
     assert (promised["length"], promised["shuffled"], promised["neighbours"]) == (7, True, 2)
@@ -67,7 +67,7 @@ def test_a_command_takes_what_was_not_said_and_tells(place, syntf):
     )
 
 
-def test_the_command_line_wins_and_only_what_is_used_is_told(place, syntf):
+def test_command_line_wins_and_only_used_values_are_printed(place, syntf):
     write('loss = 3\nlength = 7\n[anonymize]\nkeep = ["who"]\nshuffle = true\n')
     promised, documents, err = release(
         syntf, "--length", 9, "--keep", "kind", "--no-shuffle", "--loss", 4
@@ -78,14 +78,14 @@ def test_the_command_line_wins_and_only_what_is_used_is_told(place, syntf):
     assert not any(word in err for word in ("length", "keep", "shuffle", "loss"))
 
 
-def test_an_epsilon_on_the_command_line_takes_the_place_of_a_loss(place, syntf):
+def test_epsilon_on_the_command_line_replaces_a_configured_loss(place, syntf):
     write("loss = 3\n")
     promised, _, err = release(syntf, "--epsilon", 10)
     assert promised["epsilon"] == 10
     assert "loss" not in err
 
 
-def test_a_section_wins_over_the_top_in_whatever_order(place, syntf):
+def test_section_wins_over_the_top(place, syntf):
     write("loss = 3\nlength = 7\n[anonymize]\nepsilon = 10\nlength = 8\n[bounds]\nlength = 6\n")
     promised, _, err = release(syntf)
     assert (promised["epsilon"], promised["length"]) == (10, 8)
@@ -94,14 +94,14 @@ def test_a_section_wins_over_the_top_in_whatever_order(place, syntf):
     assert (record["length"], record["loss_per_word"]["tight"]) == (6, pytest.approx(3))
 
 
-def test_both_on_one_level_are_refused_as_on_a_command_line(place, syntf):
+def test_loss_and_epsilon_on_one_level_are_refused(place, syntf):
     write("loss = 3\nepsilon = 10\n")
     code, _, err = syntf("bounds", "-q")
     assert code == 2
     assert "\nsyntf: --epsilon and --loss exclude each other: give one of them." in err
 
 
-def test_quiet_says_what_it_took_and_nothing_else(place, syntf):
+def test_quiet_still_prints_what_came_from_the_file(place, syntf):
     write("loss = 3\n")
     code, out, err = syntf("anonymize", "texts.csv", "--out", "out", "-q")
     assert (code, out) == (0, "")
@@ -113,7 +113,7 @@ def test_quiet_says_what_it_took_and_nothing_else(place, syntf):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX: owners of files")
-def test_a_file_that_others_can_write_is_not_obeyed(place, syntf):
+def test_file_that_others_can_write_is_ignored(place, syntf):
     write("loss = 3\n")
     Path("syntf.toml").chmod(0o666)
     assert "syntf.toml" not in syntf("bounds")[2]
@@ -121,7 +121,7 @@ def test_a_file_that_others_can_write_is_not_obeyed(place, syntf):
     assert "syntf.toml" in syntf("bounds")[2]
 
 
-def test_json_is_all_there_is_on_standard_output(place, syntf):
+def test_json_is_alone_on_standard_output(place, syntf):
     write("loss = 3\n")
     code, out, err = syntf("bounds", "--json")
     assert code == 0
@@ -129,7 +129,7 @@ def test_json_is_all_there_is_on_standard_output(place, syntf):
     assert err.startswith("syntf: from syntf.toml: ")
 
 
-def test_no_config_leaves_it_alone(place, syntf):
+def test_no_config_ignores_the_file(place, syntf):
     write("no TOML at all")
     code, out, err = syntf("bounds", "--no-config", "--vocabulary", "terms.txt", "--json")
     assert (code, err) == (0, "")
@@ -144,7 +144,7 @@ def test_help_reads_no_file(place, syntf):
     assert "[default: text]" in out
 
 
-def test_a_required_option_may_come_from_the_file(place, syntf):
+def test_required_option_can_come_from_the_file(place, syntf):
     write('[anonymize]\nout = "made"\n')
     assert syntf("anonymize", "texts.csv", "-q")[0] == 0
     assert (place / "made" / "guarantee.json").is_file()
@@ -153,7 +153,7 @@ def test_a_required_option_may_come_from_the_file(place, syntf):
 @pytest.mark.parametrize(
     ("value", "terms"), [("1", ["car"]), ("0.7", ["car", "dog"]), ("1.0", ["car", "cat", "dog"])]
 )
-def test_a_count_is_not_a_share(place, syntf, value, terms):
+def test_count_and_share_differ(place, syntf, value, terms):
     """At most 1.0 of all texts is another thing than at most 1 text."""
     pl.DataFrame({"body": ["cat dog", "cat dog", "cat car"]}).write_csv("texts.csv")
     Path("syntf.toml").write_text(
@@ -167,7 +167,7 @@ def test_a_count_is_not_a_share(place, syntf, value, terms):
 # Where it is looked for
 
 
-def test_the_nearest_file_counts_and_paths_are_relative_to_it(place, syntf, monkeypatch):
+def test_nearest_file_is_used_and_paths_are_relative_to_it(place, syntf, monkeypatch):
     write("length = 7\n")
     monkeypatch.chdir("sub/deep")
     promised, _, err = release(syntf, texts="../../texts.csv")
@@ -181,21 +181,21 @@ def test_the_nearest_file_counts_and_paths_are_relative_to_it(place, syntf, monk
     assert f"from {place / 'sub' / 'syntf.toml'}: " in err
 
 
-def test_a_file_above_a_repository_does_not_count(place, syntf):
+def test_file_above_a_repository_is_ignored(place, syntf):
     (place.parent / "syntf.toml").write_text("length = 7\n")
     code, out, err = syntf("bounds", "--vocabulary", "terms.txt", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)["length"] != 7
 
 
-def test_without_a_repository_it_is_looked_for_up_to_the_root(tmp_path):
+def test_file_is_searched_up_to_the_root(tmp_path):
     deep = tmp_path / "a" / "b" / "c"
     deep.mkdir(parents=True)
     (tmp_path / "syntf.toml").write_text("length = 7\n")
     assert config.find(deep) == config.Config(tmp_path / "syntf.toml", {"length": 7})
 
 
-def test_pyproject_counts_where_it_speaks_of_syntf(place, syntf):
+def test_pyproject_is_used_if_it_has_a_table_for_syntf(place, syntf):
     (place / "pyproject.toml").write_text('[project]\nname = "x"\n')
     (place / "sub" / "pyproject.toml").write_text("[tool.other]\nlength = 1\n")
     assert config.find(place / "sub") is None
@@ -206,7 +206,7 @@ def test_pyproject_counts_where_it_speaks_of_syntf(place, syntf):
     assert config.find(place / "sub").path == place / "syntf.toml"
 
 
-def test_a_named_file_is_read_and_no_other(place, syntf):
+def test_named_file_is_the_only_one_read(place, syntf):
     write("length = 7\n")
     write('length = 8\nvocabulary = "terms.txt"\n', "other.toml")
     code, out, err = syntf("bounds", "--config", "other.toml", "--json")
@@ -247,7 +247,7 @@ def test_a_named_file_is_read_and_no_other(place, syntf):
         ("[verify]\nvectors = 'x'", "unknown section [verify]"),
     ],
 )
-def test_what_cannot_stand_there_is_one_line(place, syntf, text, said):
+def test_invalid_file_gives_one_line(place, syntf, text, said):
     Path("syntf.toml").write_text(text)
     code, out, err = syntf("anonymize", "texts.csv", "--text", "body", "--out", "out")
     assert (code, out) == (2, "")
@@ -257,13 +257,13 @@ def test_what_cannot_stand_there_is_one_line(place, syntf, text, said):
     assert not Path("out").exists()
 
 
-def test_a_broken_file_does_not_name_its_values_where_it_is_not_used(place, syntf):
+def test_verify_reads_no_configuration(place, syntf):
     """`verify` checks what others sent: nothing beside it is to steer it."""
     Path("syntf.toml").write_text("vectors = 'evil.npz'\n")
     assert syntf("verify", ".")[2].startswith("syntf: there is no guarantee.json in .")
 
 
-def test_only_what_is_shared_may_stand_at_the_top():
+def test_only_shared_options_may_stand_at_the_top():
     shared = config.shared(ALL)
     assert {"text", "loss", "vectors", "label", "keep-numbers"} <= set(shared)
     assert not {"keep", "out", "author", "shuffle", "force", "quiet", "json", "config"} & set(
@@ -273,7 +273,7 @@ def test_only_what_is_shared_may_stand_at_the_top():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_flag_of_a_file_can_be_taken_back(name):
+def test_every_configurable_flag_can_be_undone(name):
     for key, option in ALL[name].items():
         assert not option.is_flag or option.secondary_opts == [f"--no-{key}"], key
 
@@ -281,7 +281,7 @@ def test_every_flag_of_a_file_can_be_taken_back(name):
 # syntf init
 
 
-def test_init_writes_what_was_given_and_explains_the_rest(place, syntf):
+def test_init_sets_given_options_and_explains_the_others(place, syntf):
     code, out, err = syntf(
         "init", "--text", "body", "--keep", "who", "kind", "--shuffle", "--loss", 5, "--label",
         "kind", "--vocabulary", "terms.txt", "--keep-numbers", "--min-df", "0.5",
@@ -298,7 +298,7 @@ def test_init_writes_what_was_given_and_explains_the_rest(place, syntf):
     assert documents.columns == ["document", "who", "kind"]
 
 
-def test_every_line_of_it_can_be_taken_into_use(place, syntf):
+def test_every_commented_line_of_init_is_valid(place, syntf):
     assert syntf("init", "-q") == (0, "", "")
     text = Path("syntf.toml").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 88
@@ -322,7 +322,7 @@ def test_every_line_of_it_can_be_taken_into_use(place, syntf):
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "\u00fc\U0001f600", "a\x7fb\x01", "#", "x\ny"])
-def test_any_name_survives_the_file(place, syntf, name):
+def test_init_escapes_any_name(place, syntf, name):
     assert syntf("init", "--text", name)[0] == 0
     assert tomllib.loads(Path("syntf.toml").read_text(encoding="utf-8"))["text"] == name
 
@@ -354,7 +354,7 @@ def test_init_overwrites_nothing(place, syntf):
         (["--preset", "best"], "'best' is not one of"),
     ],
 )
-def test_init_refuses_what_anonymize_would(place, syntf, options, said):
+def test_init_refuses_options_that_anonymize_refuses(place, syntf, options, said):
     code, _, err = syntf("init", *options)
     assert code == 2
     assert said in err

@@ -46,7 +46,7 @@ def record(call):
     return run
 
 
-def test_anonymize_has_the_guarantee_as_it_is_in_the_file(record):
+def test_anonymize_contains_the_guarantee_of_the_file(record):
     found = record("anonymize", "texts.csv", *WORDS, "--keep", "who", "--out", "out")
     assert found.pop("guarantee") == json.loads(Path("out/guarantee.json").read_text())
     assert found == {
@@ -69,7 +69,7 @@ def test_anonymize_skips_broken_rows_and_describes_the_ledger_run(record):
     assert found["ledger"]["loss"] == pytest.approx(30)
 
 
-def test_explain_has_the_chances_of_the_mechanism(record):
+def test_explain_contains_probabilities_of_the_mechanism(record):
     found = record("explain", "Cats", "train", "qwxyz", *WORDS, "--loss", 3, "--top", 4)
     made = Anonymizer.build(Settings.from_preset(loss=3.0, **CHEAP))
     rows = {
@@ -94,7 +94,7 @@ def test_explain_has_the_chances_of_the_mechanism(record):
     assert pair["best_guess"] == pytest.approx((1 + np.abs(p - q).sum() / 2) / 2)
 
 
-def test_explain_of_unknown_words_alone_prints_no_object(call):
+def test_explain_prints_no_object_if_all_words_are_unknown(call):
     code, out, err = call("explain", "qwxyz", *WORDS, "--json")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
@@ -207,11 +207,11 @@ RESULT_ALONE = {"cache path", "vocabulary show", "ledger show", "completion"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_quiet_is_everywhere_but_where_the_output_is_all_there_is(name):
+def test_every_command_but_those_that_only_print_has_quiet(name):
     assert has(COMMANDS[name], "quiet") is (name not in RESULT_ALONE)
 
 
-def test_quiet_prints_nothing_where_something_is_made(call):
+def test_quiet_prints_nothing_if_files_are_written(call):
     for arguments in (
         ["anonymize", "texts.csv", *WORDS, "--out", "out"],
         ["vocabulary", "build", "texts.csv", "--min-df", "1", "--out", "v.txt"],

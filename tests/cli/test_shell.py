@@ -48,7 +48,7 @@ def place(monkeypatch, tmp_path):
         (BrokenPipeError(32, "Broken pipe"), Exit.CLOSED, ""),
     ],
 )
-def test_every_end_has_its_code_and_one_line(call, monkeypatch, error, code, line):
+def test_every_error_has_an_exit_code_and_one_line(call, monkeypatch, error, code, line):
     def stop(context):
         raise error
 
@@ -57,7 +57,7 @@ def test_every_end_has_its_code_and_one_line(call, monkeypatch, error, code, lin
     assert (found, out, err.lstrip("\n")) == (code, "", line)
 
 
-def test_a_fault_has_its_own_code_and_quotes_nothing(call, monkeypatch):
+def test_bug_has_its_own_code_and_quotes_no_text(call, monkeypatch):
     def stop(context):
         raise KeyError("oops")
 
@@ -77,7 +77,7 @@ def test_help_and_docs_list_every_code(call):
         assert f"| {code.value} | {meaning} |" in docs
 
 
-def test_the_docs_show_every_command(call):
+def test_docs_list_every_command(call):
     docs = Path(__file__).parents[2].joinpath("docs", "cli.md").read_text(encoding="utf-8")
     for name, command in cli.app.commands.items():
         assert f"syntf {name}" in docs
@@ -85,7 +85,7 @@ def test_the_docs_show_every_command(call):
             assert f"syntf {name} {sub}" in docs
 
 
-def test_all_commands_stand_under_a_heading():
+def test_every_command_is_under_a_heading():
     listed = [name for names in cli.COMMANDS.values() for name in names]
     assert sorted(listed) == sorted(cli.app.commands)
 
@@ -100,14 +100,14 @@ def test_all_commands_stand_under_a_heading():
         (["example", "--froce"], "Did you mean '--force'?"),
     ],
 )
-def test_a_slip_gets_a_hint(call, arguments, said):
+def test_mistyped_names_get_a_suggestion(call, arguments, said):
     code, out, err = call(*arguments)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert said in err
 
 
-def test_a_column_that_is_not_there_gets_the_nearest(call, tmp_path):
+def test_missing_column_gets_a_suggestion(call, tmp_path):
     (tmp_path / "t.csv").write_text(
         "text," + ",".join(f"column{i}" for i in range(30)) + f"\na{',' * 30}\n"
     )
@@ -118,7 +118,7 @@ def test_a_column_that_is_not_there_gets_the_nearest(call, tmp_path):
 
 
 @posix
-def test_a_closed_pipe_is_no_fault():
+def test_closed_pipe_is_not_reported_as_a_bug():
     script = "import sys; sys.argv[1:] = ['anonymize', '--help']; " + SCRIPT
     done = subprocess.run(
         f"{sys.executable} -c \"{script}\" | true; echo ${{PIPESTATUS[0]}}",
@@ -128,12 +128,12 @@ def test_a_closed_pipe_is_no_fault():
     assert done.stderr == ""
 
 
-def test_a_closed_pipe_under_a_table_is_told_by_its_code(monkeypatch):
+def test_closed_pipe_while_printing_raises(monkeypatch):
     with pytest.raises(BrokenPipeError):
         output.screen().on_broken_pipe()
 
 
-def test_a_release_is_made_without_what_evaluates(tmp_path):
+def test_anonymize_does_not_import_evaluation(tmp_path):
     (tmp_path / "vectors.txt").write_text("cat 1 2\ndog 2 1\ncar 0 1\n")
     (tmp_path / "terms.txt").write_text("cat\ndog\ncar\n")
     (tmp_path / "texts.csv").write_text("text\nthe cat\n")
@@ -164,7 +164,7 @@ def test_completion_prints_a_script_that_the_shell_accepts(call, tmp_path, shell
         assert subprocess.run([program, "-n", script], timeout=60).returncode == 0
 
 
-def test_no_other_shell_is_known(call):
+def test_unknown_shell_is_refused(call):
     assert call("completion", "tcsh")[0] == 2
 
 
@@ -181,7 +181,7 @@ def test_no_other_shell_is_known(call):
         ("syntf anonymize mai", ["file,mai"]),
     ],
 )
-def test_what_completes(tmp_path, words, found):
+def test_completion_of_words(tmp_path, words, found):
     (tmp_path / "syntf.toml").write_text("no TOML")  # completion reads no file
     place = len(words.split()) - (not words.endswith(" "))
     environment = {"COMP_WORDS": words, "COMP_CWORD": str(place)}
@@ -201,7 +201,7 @@ def drawn(table, width, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("width", range(10, 90, 3))
-def test_no_digit_of_a_table_is_ever_cut(capsys, monkeypatch, width):
+def test_tables_never_cut_numbers(capsys, monkeypatch, width):
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in ("bound of something", "per word", "author of 50 documents"):
         table.add_column(name, justify="right")
@@ -216,14 +216,14 @@ def test_no_digit_of_a_table_is_ever_cut(capsys, monkeypatch, width):
     assert max(map(len, lines)) <= max(width, least)
 
 
-def test_a_wide_terminal_folds_nothing(capsys, monkeypatch):
+def test_wide_terminal_folds_no_cell(capsys, monkeypatch):
     table = Table("a name of some words", "b", box=None, padding=(0, 2, 0, 0))
     table.add_row("x", "y")
     assert len(drawn(table, 200, capsys, monkeypatch)) == 2
 
 
 @pytest.mark.parametrize("forced", [False, True])
-def test_colour_only_where_it_is_wanted(tmp_path, forced):
+def test_colour_is_printed_only_if_wanted(tmp_path, forced):
     (tmp_path / "vectors.txt").write_text("cat 1 2\ndog 2 1\ncar 0 1\n")
     (tmp_path / "terms.txt").write_text("cat\ndog\ncar\n")
     options = ["--vectors", "vectors.txt", "--vocabulary", "terms.txt", "--no-config"]
@@ -242,9 +242,7 @@ def test_colour_only_where_it_is_wanted(tmp_path, forced):
     ["raise SystemError('error return without exception set')", "raise MemoryError",
      "raise ImportError('x.so: failed to map segment from shared object')"],
 )  # fmt: skip
-def test_a_library_that_cannot_be_loaded_is_memory_that_is_short(
-    call, monkeypatch, tmp_path, source
-):
+def test_library_that_cannot_load_means_lack_of_memory(call, monkeypatch, tmp_path, source):
     (tmp_path / "library_without_room.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
 
@@ -255,7 +253,7 @@ def test_a_library_that_cannot_be_loaded_is_memory_that_is_short(
     assert call("example") == (Exit.USAGE, "", "syntf: not enough memory\n")
 
 
-def test_other_errors_of_libraries_are_faults(call, monkeypatch):
+def test_other_system_errors_are_bugs(call, monkeypatch):
     def stop(context):
         raise SystemError("error return without exception set")
 

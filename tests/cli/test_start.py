@@ -79,11 +79,11 @@ def loaded(tmp_path_factory, python):
         "multiprocessing",
     ],
 )
-def test_a_run_does_not_load(loaded, module):
+def test_run_does_not_import(loaded, module):
     assert module not in loaded
 
 
-def test_a_run_loads_what_it_uses(loaded):
+def test_run_imports_what_it_uses(loaded):
     assert {"numpy", "polars", "syntf.inputs.csv_rows", "syntf.releases.draft"} <= loaded
 
 
@@ -105,7 +105,7 @@ WORKING = "threading.Thread(target=lambda: (time.sleep(0.3), print('worked'))).s
     ("before", "out", "code"),
     [("", "said\ncleaned up\n", 3), (WORKING, "said\nworked\ncleaned up\n", 4)],
 )
-def test_a_process_ends_at_once_but_not_before_all_is_done_and_said(python, before, out, code):
+def test_process_ends_after_threads_and_output_are_finished(python, before, out, code):
     done = subprocess.run(
         [python, "-c", LEAVING.format(before=before)], capture_output=True, text=True, env=BUFFERED
     )
@@ -113,7 +113,7 @@ def test_a_process_ends_at_once_but_not_before_all_is_done_and_said(python, befo
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_output_that_finds_no_room_is_left_to_python_to_tell_of(python):
+def test_full_output_device_is_reported_by_python(python):
     with open("/dev/full", "w") as nowhere:
         done = subprocess.run(
             [python, "-c", LEAVING.format(before="")],
@@ -124,7 +124,7 @@ def test_output_that_finds_no_room_is_left_to_python_to_tell_of(python):
     assert "Traceback" not in done.stderr
 
 
-def test_a_command_through_a_pipe_is_heard_to_the_end(python):
+def test_output_to_a_pipe_is_complete(python):
     done = subprocess.run(
         [python, "-m", "syntf", "bounds", "--json"], capture_output=True, text=True, env=BUFFERED
     )
@@ -134,7 +134,7 @@ def test_a_command_through_a_pipe_is_heard_to_the_end(python):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "2>&-", "<&- >&- 2>&-"])
-def test_streams_that_are_closed_change_nothing(tmp_path, python, closed):
+def test_closed_streams_do_not_stop_a_run(tmp_path, python, closed):
     (tmp_path / "texts.csv").write_text("text\nMy cats chase dogs.\n")
     command = f"{python} -m syntf anonymize texts.csv --max-size 50 --out out {closed}"
     done = subprocess.run(

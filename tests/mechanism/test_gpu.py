@@ -98,6 +98,17 @@ def test_a_device_is_needed_only_if_the_cache_has_no_entry(monkeypatch, given):
         SynTF(**chosen, device="cuda").fit([])  # although the cache has the table
 
 
+def test_missing_device_is_refused_for_whole_documents(call, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "a.csv").write_text("text\ncat\n")
+    code, _, err = call("anonymize", "a.csv", "--out", "out", "--device", "cuda")
+    assert code == 2
+    assert "cuda needs torch" in err
+    with pytest.raises(SyntfError, match="cuda needs torch"):
+        SynTF(device="cuda").fit([])
+
+
 @pytest.mark.parametrize("command", [["bounds"], ["anonymize", "a.csv", "--out", "out"]])
 def test_commands_use_the_device(call, monkeypatch, tmp_path, command):
     monkeypatch.chdir(tmp_path)

@@ -59,7 +59,7 @@ def test_every_text_gives_exactly_n_words(toy, texts):
 
 
 @given(ANY_TEXT, ANY_WORDS.map(" ".join))
-def test_documents_that_differ_in_everything_read_the_same_bytes(toy, recorded, one, other):
+def test_entropy_use_does_not_depend_on_the_texts(toy, recorded, one, other):
     sources = recorded(), recorded()
     made = [
         replace(toy, source=source).anonymize([text])
@@ -81,7 +81,7 @@ def test_the_same_bytes_give_the_same_counts(toy):
     assert (same.anonymize(texts) != same.anonymize(texts)).nnz == 0
 
 
-def test_a_word_that_stands_for_itself_comes_back_in_its_row_and_column(faithful, toy_vectors):
+def test_certain_draws_return_the_word_in_its_row_and_column(faithful, toy_vectors):
     made = faithful.anonymize(["cat", "The trains!", "mice", "Bread’s"])
     wanted = counts(toy_vectors, *[[w] * 6 for w in ("cat", "train", "mouse", "bread")])
     assert made.toarray().tolist() == wanted.tolist()
@@ -139,7 +139,7 @@ def test_tfidf_draws_rare_words_more_often(build, toy_words):
     assert drawn[2] / 20_000 == pytest.approx(dog / (cat + dog), abs=0.02)
 
 
-def test_texts_are_not_looked_at_unless_something_is_fitted(build):
+def test_texts_are_not_read_unless_something_is_fitted(build):
     class Untouchable:
         def __iter__(self):
             raise AssertionError("the texts were read")
@@ -152,7 +152,7 @@ def test_texts_are_not_looked_at_unless_something_is_fitted(build):
         build(Untouchable(), vocabulary=None, fit_vocabulary=True)
 
 
-def test_a_wanted_loss_is_kept_and_nearly_used(build):
+def test_measured_loss_is_at_most_the_wanted_loss(build):
     made = build(loss=4.0)
     assert 3.96 <= made.mechanism.loss <= 4.0
     assert made.guarantee().epsilon == made.mechanism.epsilon > 4.0
@@ -160,7 +160,7 @@ def test_a_wanted_loss_is_kept_and_nearly_used(build):
 
 
 @pytest.mark.parametrize("neighbours", [1, 3, 40])
-def test_neighbours_cost_half_of_epsilon_and_a_wanted_loss_is_met_at_once(build, neighbours):
+def test_loss_with_neighbours_is_half_of_epsilon(build, neighbours):
     made = build(neighbours=neighbours, epsilon=12.0)
     assert made.guarantee().epsilon == 12.0
     if neighbours < 40:
@@ -210,7 +210,7 @@ def test_vectors_and_vocabulary_may_be_files(tmp_path, build):
 @pytest.mark.parametrize(
     ("neighbours", "first"), [(None, ("measuring the loss", 41)), (2, ("finding neighbours", 40))]
 )
-def test_stages_tell_of_all_rows_and_all_words_drawn(
+def test_progress_counts_all_rows_and_all_drawn_words(
     empty_cache, toy_vectors, toy_words, neighbours, first
 ):
     told = {}
@@ -253,13 +253,13 @@ def test_a_bad_setting_is_named_with_its_value(build, name, bad):
         build(**{name: bad})
 
 
-def test_a_vocabulary_is_given_or_fitted_not_both(build):
+def test_vocabulary_and_fit_vocabulary_exclude_each_other(build):
     with pytest.raises(SyntfError, match="vocabulary and fit_vocabulary exclude each other"):
         build(["cat"], fit_vocabulary=True)
 
 
 @pytest.mark.parametrize("neighbours", [None, np.int64(2)])
-def test_settings_take_numbers_of_numpy(build, neighbours):
+def test_settings_accept_numpy_numbers(build, neighbours):
     made = build(
         epsilon=np.float64(9), length=np.int64(7), spelling=np.float64(0.1), neighbours=neighbours
     )
@@ -274,7 +274,7 @@ def changed_component(vectors):
 
 
 @pytest.mark.parametrize("neighbours", [None, 2])
-def test_the_digest_is_that_of_every_part_of_the_table(build, toy_vectors, toy_words, neighbours):
+def test_digest_depends_on_every_part_of_the_table(build, toy_vectors, toy_words, neighbours):
     build = partial(build, neighbours=neighbours)
     same = {build().guarantee().digest, build(length=9, weights="tfidf").guarantee().digest}
     assert len(same) == 1
@@ -324,7 +324,7 @@ def test_the_guarantee_is_the_same_in_another_process(tmp_path, build, toy_vecto
 
 @pytest.mark.parametrize("morphology", ["lemma", "lower", "orth"])
 @pytest.mark.parametrize("fitted", [False, True])
-def test_texts_are_read_the_same_where_nothing_is_compiled(build, monkeypatch, morphology, fitted):
+def test_compiled_and_python_readers_agree(build, monkeypatch, morphology, fitted):
     texts = ["The Mice’s CAT, cats & a café", "", "qwxyz", "running two DOGS; dog's", "Run, Cat!"]
     chosen = {"morphology": morphology, "weights": "tfidf", "idf": "fitted"}
     if fitted:
@@ -343,7 +343,7 @@ def test_texts_are_read_the_same_where_nothing_is_compiled(build, monkeypatch, m
     assert elsewhere.read(texts).terms.tolist() == ours.terms.tolist()
 
 
-def test_unknown_tokens_are_left_out_and_not_taken_for_a_word(build):
+def test_unknown_tokens_are_left_out(build):
     made = build(vocabulary=["cat", "dog"])
     read = made.read(["qwxyz the 2 cat"])
     assert read.terms.tolist() == [0]

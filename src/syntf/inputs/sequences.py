@@ -1,4 +1,4 @@
-"""What people hand to a transformer: texts, and the names of documents and authors."""
+"""Read texts, ids and authors from Python sequences, such as lists and columns of data frames."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,33 +9,30 @@ from syntf.ledger.names import Names
 
 
 def as_texts(X: Iterable[Any]) -> list[str]:
-    """Any iterable of strings as a list; bytes are decoded and missing values are empty."""
-    check_several(X)
+    """Return texts as a list of str. Bytes are decoded; missing values become empty texts."""
+    refuse_single_text(X)
     return [_as_text(value) for value in X]
 
 
-def check_several(X: Iterable[Any]) -> None:
+def refuse_single_text(X: Iterable[Any]) -> None:
+    """Raise ValueError for a single text: it would be read letter by letter."""
     if isinstance(X, str | bytes):
-        raise ValueError("expected an iterable of texts, got a single one: put it in a list")
+        raise ValueError("expected an iterable of texts, got a single text: put it in a list")
 
 
 def as_names(
     texts: Sequence[str], ids: Iterable[Any] | None, authors: Iterable[Any] | None
 ) -> Names:
-    """Whom a ledger charges for these texts; a missing name is the empty one."""
-    named = texts if ids is None else _as_strings(ids)
-    if len(named) != len(texts):
-        raise ValueError(f"expected as many ids as texts, {len(texts)}, got {len(named)}")
-    writers = None if authors is None else _as_strings(authors)
-    return Names(named, writers, "text" if ids is None else "id")
-
-
-def _as_strings(values: Iterable[Any]) -> list[str]:
-    return [_as_name(value) for value in values]
+    """Return the documents and authors that a ledger charges; a missing name becomes empty."""
+    documents = texts if ids is None else [_as_name(value) for value in ids]
+    if len(documents) != len(texts):
+        raise ValueError(f"expected {len(texts)} ids, one per text, got {len(documents)}")
+    writers = None if authors is None else [_as_name(value) for value in authors]
+    return Names(documents, writers, "text" if ids is None else "id")
 
 
 def _as_name(value: Any) -> str:
-    """The same name for 17, 17.0 and b"17"; what names nobody for certain is refused."""
+    """Return the same name for 17, 17.0 and b"17"; refuse values whose name is ambiguous."""
     if value is None or _is_missing(value):
         return ""
     if isinstance(value, bytes):
@@ -58,7 +55,7 @@ def _as_text(value: Any) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    """NaN, or pandas' NaT and NA: what does not equal itself."""
+    """Tell whether a value is NaN, or NaT or NA of pandas: these do not equal themselves."""
     try:
         return np.ndim(value) == 0 and bool(value != value)
     except TypeError:  # pandas.NA has no truth value

@@ -190,7 +190,7 @@ class Settings:
     length: int = _setting(
         150,
         "Words drawn for every document, whatever its own length. Example: 60.",
-        kind="count", check=partial(count, most=LONGEST), group="Basic options",
+        kind="count", check=partial(count, most=LONGEST), group="Privacy",
     )  # fmt: skip
     spelling: float = _setting(
         0.3,

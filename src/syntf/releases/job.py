@@ -25,6 +25,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
+from syntf.mechanism import gpu
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
@@ -272,6 +273,8 @@ def _prepare(
     settings: Settings, corpus: Corpus, source: entropy.Source, device: str, progress: Stages
 ) -> "WordsRun | DocumentRun":
     """Prepare the run, after a first look at the input: unreadable files fail early."""
+    if device != "cpu":
+        gpu.load_torch(device)  # raises if the device is missing, even if it is not needed
     if corpus.repeatable:
         corpus.read_first_batch()
     if settings.unit == "document":

@@ -44,11 +44,11 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     help="Columns to release as they are, outside the guarantee. Example: topic year.",
 )
 @option("--shuffle/--no-shuffle", help="Release the documents in random order.")
-@setting_options("preset", "document_loss", "loss", "length")
+@setting_options("preset", "document_loss", "loss")
 @option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @quiet
 @as_json
-@setting_options("codebook", "pilot", "epsilon", "neighbours")
+@setting_options("codebook", "pilot", "length", "epsilon", "neighbours")
 @option(
     "--ledger",
     type=FILE,
