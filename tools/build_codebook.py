@@ -18,7 +18,6 @@ another processor or another build of NumPy may round a few numbers differently.
 is what counts; the script says whether it made the same one.
 """
 
-import math
 import re
 import sys
 from dataclasses import dataclass
@@ -33,19 +32,23 @@ from numpy.typing import NDArray
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.integers import LENGTH
 from syntf.codebook.tree import Points, grow_tree, unit_rows
+from syntf.codebook.weights import (
+    integer_weights,
+    occurrence_weights,
+    plain_words,
+    word_weights,
+)
 from syntf.text.documents import term_frequencies
 from syntf.text.reader import look_up
 from syntf.text.token_table import TokenTable
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
-from syntf.vocabulary.topicality import HALF_WEIGHT_RANK, OTHER_WEIGHT, topical_weights
 
 WORDNET = "/usr/share/wordnet"
 TARGET = Path(__file__).parent.parent / "src" / "syntf" / "data" / "codebook.zip"
 
 LEAVES = 4096
 OUTPUTS = 30_000
-PLAIN_WORD_WEIGHT = 0.3  # of words that name nothing, compared with those that may
 WHITENING = 0.5  # 0 keeps the directions as they are, 1 makes all of them equally wide
 COMMON_SHARE = 0.35  # of the direction that all documents share, which is removed
 LEAST_WORDS = 4  # known words of a gloss that helps to estimate means and directions
@@ -124,13 +127,8 @@ class Source:
     def __init__(self, wordnet: WordNet, vectors: WordVectors) -> None:
         self.wordnet, self.vectors = wordnet, vectors
         self.words = unit_rows(np.asarray(vectors.matrix, dtype=np.float32))
-        topical = topical_weights(vectors)
-        rank = np.arange(1, len(vectors.words) + 1)
-        self.plain = topical < 20 * OTHER_WEIGHT * (rank / (rank + float(HALF_WEIGHT_RANK)))
-        """Words that name nothing."""
-        raised = np.minimum(np.where(self.plain, 1 / OTHER_WEIGHT, 1) * topical, 1)
-        self.weights = (raised * np.where(self.plain, PLAIN_WORD_WEIGHT, 1)).astype(np.float32)
-        self.rank = rank
+        self.plain = plain_words(vectors)
+        self.weights = word_weights(vectors)
 
     def counts(self, texts: list[str]) -> Any:
         """Count the known words of each text, as float32."""
@@ -177,7 +175,8 @@ class Source:
     @cached_property
     def common(self) -> Points:
         """The direction of a text that has every word as often as it has in public texts."""
-        often = (self.weights / (self.rank + 2.7))[:, None]  # Zipf's law, as Mandelbrot put it
+        rank = np.arange(1, len(self.words) + 1)
+        often = (self.weights / (rank + 2.7))[:, None]  # Zipf's law, as Mandelbrot put it
         total = unit_rows((self.words * often).sum(axis=0)[None])
         found: Points = unit_rows((total - self.centre) @ self.whitening)[0]
         return found
@@ -248,16 +247,14 @@ def neighbourhood_means(points: Points, among: Points, count: int) -> Points:
 def build(source: Source) -> Codebook:
     """Compute the codebook and round its numbers to integers."""
     tree = grow_tree(source.points(), LEAVES)
-    lengths = np.linalg.norm(source.vectors.matrix.astype(np.float64), axis=1)
-    occurrences = [0] + [round(16 * (1 + math.log(times))) for times in range(1, 256)]
     return Codebook(
         nodes=tree.vectors,
         child=tree.child,
         points=tree.points,
         spread=tree.spread,
         outputs=source.output_rows(),
-        weight=np.rint(source.weights * 2**20 / lengths).astype(np.uint16),
-        tf=np.array(occurrences, dtype=np.uint8),
+        weight=integer_weights(source.weights, source.vectors.matrix),
+        tf=occurrence_weights(),
         centre=np.rint(source.centre * 2048).astype(np.int16),
         word_centre=np.rint(source.word_centre * 2048).astype(np.int16),
         whiten=np.rint(source.whitening * 1024).astype(np.int16),

@@ -1,6 +1,7 @@
 """Plans: never more than the loss that was asked for, and no look at a text."""
 
 from fractions import Fraction
+from math import comb
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,25 @@ def test_all_draws_together_keep_to_the_loss(loss, documents):
     assert plan.entries >= 2
     if documents is None:
         assert plan.pilot == 0
+
+
+@given(
+    loss=st.floats(0.05, 5000),
+    leaves=st.integers(2, 10_000),
+    documents=st.none() | st.integers(0, 10**9),
+    named=st.booleans(),
+)
+def test_supplied_codebooks_keep_to_the_loss_without_a_pilot(loss, leaves, documents, named):
+    plan = make_plan(loss, documents, leaves=leaves, near=True, named=named)
+    assert Fraction(plan.loss_per_draw) * plan.draws <= Fraction(loss)
+    assert plan.loss_per_draw <= 40
+    assert plan.pilot == 0
+    if plan.kind == "topics":
+        assert 2 <= plan.entries <= leaves
+        assert plan.draws * plan.size <= plan.entries
+        assert comb(plan.entries, plan.size) >= 2
+    else:
+        assert not named
 
 
 @given(loss=st.floats(0.01, 1000), draws=st.integers(1, 50))

@@ -7,6 +7,7 @@ target everywhere. A codebook is one file, a zip of NumPy arrays with a header i
 
 import json
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
@@ -22,12 +23,16 @@ from numpy.typing import NDArray
 from syntf.codebook.integers import Vectors, stretch
 from syntf.core.errors import SyntfError
 from syntf.core.files import replacing
+from syntf.text.tokenizer import Analysis
+from syntf.vectors.word_vectors import WordVectors
 
 FORMAT = "syntf codebook 1"
 Origin = Literal["embedded", "supplied", "private"]
 """Who says that a codebook is public: this package, whoever supplied it, or nobody."""
 
 _HEADER = "header.json"
+_LABELS = "labels.json"
+_LONGEST_LABEL = 400  # characters
 _LARGEST = 1 << 28  # bytes of a codebook file that is read at all
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -56,6 +61,8 @@ class Codebook:
     vectors_digest : of the word vectors that the rows refer to.
     origin : who says that the codebook is public.
     made_from : one line about its sources.
+    labels : names of the nodes, where a person has named the topics; otherwise empty, and topics
+        are named by the output words nearest to them.
     """
 
     nodes: NDArray[np.int8]
@@ -76,6 +83,7 @@ class Codebook:
     vectors_digest: str
     origin: Origin
     made_from: str
+    labels: tuple[str, ...] = ()
 
     @cached_property
     def prototypes(self) -> Vectors:
@@ -87,24 +95,43 @@ class Codebook:
         return np.asarray(self.child == 0)
 
     @property
+    def is_near(self) -> bool:
+        """Whether somebody supplied the codebook, to be near in topic to the documents."""
+        return self.origin != "embedded"
+
+    @property
     def dimensions(self) -> int:
         return int(self.nodes.shape[1])
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of all numbers, whatever file they came from."""
+        """The SHA-256 of all numbers and labels, whatever file they came from."""
         found = sha256(FORMAT.encode())
         for name in _ARRAYS:
             array = _little_endian(getattr(self, name))
             found.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
             found.update(array.data)
         found.update(f"\n{self.vectors_digest}".encode())
+        if self.labels:
+            found.update(f"\nlabels\n{_labels_json(self.labels)}".encode())
         return found.hexdigest()
 
     @classmethod
     def embedded(cls) -> Self:
         """Return the codebook that comes with the package."""
         return cls._read(str(resources.files("syntf").joinpath("data", "codebook.zip")), "embedded")
+
+    @classmethod
+    def from_topics(
+        cls, lines: Sequence[str], vectors: WordVectors, analyzer: Analysis[Any]
+    ) -> "Codebook":
+        """Make a codebook whose topics are named by a person, one topic a line.
+
+        See :func:`syntf.codebook.topics.codebook_from_topics`.
+        """
+        from syntf.codebook.topics import codebook_from_topics
+
+        return codebook_from_topics(lines, vectors, analyzer)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Self:
@@ -133,12 +160,14 @@ class Codebook:
                     )
                     for name in _ARRAYS
                 }
+                labels = json.loads(file.read(_LABELS)) if _LABELS in file.namelist() else []
             declared = str(header["origin"])
             made = cls(
                 **arrays,
                 vectors_digest=str(header["vectors_digest"]),
                 origin=origin or ("private" if declared == "private" else "supplied"),
                 made_from=str(header["made_from"]),
+                labels=tuple(map(str, labels)),
             )
         except OSError as error:
             raise SyntfError(f"cannot read the codebook {place}: {error.strerror}") from None
@@ -162,6 +191,8 @@ class Codebook:
                 "vectors_digest": self.vectors_digest,
             }
             _add(archive, _HEADER, json.dumps(header, indent=1).encode())
+            if self.labels:
+                _add(archive, _LABELS, _labels_json(self.labels).encode())
             for name in _ARRAYS:
                 array = BytesIO()
                 np.lib.format.write_array(
@@ -210,6 +241,17 @@ class Codebook:
                 and bool((np.diff(self.own_rows) > 0).all()),
             ),
             ("its weights of occurrences are not 256 numbers", self.tf.shape == (256,)),
+            (
+                "its labels are not one readable name for each topic",
+                not self.labels
+                or (
+                    len(self.labels) == nodes
+                    and all(
+                        0 < len(label) <= _LONGEST_LABEL and label.isprintable()
+                        for label in self.labels
+                    )
+                ),
+            ),
         ):
             if not holds:
                 raise SyntfError(f"{place} cannot be used as a codebook: {what}")
@@ -250,6 +292,10 @@ _ARRAYS: dict[str, tuple[str, int]] = {
 """The type and the number of dimensions of each array, in the order of the file."""
 
 assert set(_ARRAYS) < {field.name for field in fields(Codebook)}
+
+
+def _labels_json(labels: Sequence[str]) -> str:
+    return json.dumps(labels)
 
 
 def _little_endian(array: NDArray[Any]) -> NDArray[Any]:

@@ -140,7 +140,9 @@ class Encoder:
             ends, place[found].astype(np.int32), times[found],
             book.own_weight, book.tf, book.own_vectors,
         )  # fmt: skip
-        return stretch(stretch(total, _FINE).astype(np.int64) - book.own_centre)
+        found_vectors = stretch(stretch(total, _FINE).astype(np.int64) - book.own_centre)
+        found_vectors[~total.any(axis=1)] = 0  # a document without such a word has no direction
+        return found_vectors
 
     def _own_words(self, rows: NDArray[np.int32]) -> Vectors | None:
         book = self.codebook

@@ -6,6 +6,7 @@ numbered (:mod:`syntf.mechanism.subsets`), and the mechanism randomises the numb
 """
 
 import heapq
+import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -49,6 +50,7 @@ class EntryList:
     size : the number of entries in an answer.
     shift : int16: subtracted from encoded documents before the nearest topic is found; empty for
         no shift.
+    labels : names of the topics, if a person has named them; otherwise empty.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class EntryList:
     rows: NDArray[np.int32]
     size: int = 1
     shift: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, dtype=np.int16))
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -72,6 +75,8 @@ class EntryList:
         found.update(np.ascontiguousarray(self.vectors, dtype="<i2").data)
         found.update(np.ascontiguousarray(self.rows, dtype="<i4").data)
         found.update(np.ascontiguousarray(self.shift, dtype="<i2").data)
+        if self.labels:
+            found.update(f"\nlabels {json.dumps(self.labels)}".encode())
         return found.hexdigest()
 
     def entries(self, answers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -86,9 +91,13 @@ class EntryList:
         The first answer holds the best entries, the second the next best, and so on. Each
         document is looked at by itself.
         """
+        count = draws * self.size
         if self.kind == "topics":
-            return _best_topics(self._shifted(encoded.vectors), self.vectors, draws)
-        best = _best_words(encoded, encoder, self.rows, self.vectors, draws * self.size)
+            best = _best_topics(self._shifted(encoded.vectors), self.vectors, count)
+        else:
+            best = best_words(encoded, encoder, self.rows, self.vectors, count)
+        if self.size == 1:
+            return best
         sets = np.sort(best.reshape(len(encoded) * draws, self.size), axis=1)
         return subsets.rank(sets).reshape(len(encoded), draws)
 
@@ -101,15 +110,25 @@ class EntryList:
 
 
 def topic_list(
-    codebook: Codebook, size: int, mass: NDArray[np.int64] | None = None, rounds: int = 0
+    codebook: Codebook,
+    count: int,
+    mass: NDArray[np.int64] | None = None,
+    rounds: int = 0,
+    size: int = 1,
 ) -> EntryList:
-    """Return a list of `size` topics: nodes of the tree, moved by `rounds` steps of k-means.
+    """Return a list of `count` topics: nodes of the tree, moved by `rounds` steps of k-means.
 
     The tree is cut where `mass` is: the node with the largest mass times spread is split until
-    there are enough nodes. By default the mass of a node is its number of public points.
+    there are enough nodes. By default the mass of a node is its number of public points. Topics
+    that a person has named are not moved. An answer is a set of `size` topics.
     """
     weight = codebook.points.astype(np.int64) if mass is None else mass
-    vectors = codebook.prototypes[_cut(codebook, size, weight)]
+    nodes = _cut(codebook, count, weight)
+    vectors = codebook.prototypes[nodes]
+    none = np.zeros(0, dtype=np.int32)
+    if codebook.labels:
+        labels = tuple(codebook.labels[node] for node in nodes.tolist())
+        return EntryList("topics", vectors, none, size, labels=labels)
     leaves = np.flatnonzero(codebook.leaves & (weight > 0))
     points = codebook.prototypes[leaves].astype(np.int64)
     factors = weight[leaves][:, None]
@@ -120,7 +139,7 @@ def topic_list(
         moved = total.any(axis=1)
         vectors = vectors.copy()
         vectors[moved] = stretch(total[moved])
-    return EntryList("topics", vectors, np.zeros(0, dtype=np.int32))
+    return EntryList("topics", vectors, none, size)
 
 
 def sharpened_topics(
@@ -220,14 +239,14 @@ def _corrected(counts: NDArray[np.intp], mechanism: ResponseMechanism) -> NDArra
     return np.array([(value << _MASS_BITS) // together for value in above], dtype=np.int64)
 
 
-def _best_topics(documents: Vectors, topics: Vectors, draws: int) -> NDArray[np.int64]:
-    """Return the `draws` nearest topics of each document, the nearest first."""
-    if draws == 1:
+def _best_topics(documents: Vectors, topics: Vectors, count: int) -> NDArray[np.int64]:
+    """Return the `count` nearest topics of each document, the nearest first."""
+    if count == 1:
         return nearest(documents, topics).reshape(-1, 1)
-    return nearest_several(documents, topics, draws)
+    return nearest_several(documents, topics, count)
 
 
-def _best_words(
+def best_words(
     encoded: Encoded,
     encoder: Encoder,
     rows: NDArray[np.int32],

@@ -36,6 +36,15 @@ _FEW = {  # of 1,500 documents or less
     "pilot": (3, 10, 50, 100, 200, 300, 450),
     "sharpened": (3, 5, 15, 40, 100, 200, 300),
 }
+_NEAR_LOSSES = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 16.0, 20.0, 30.0)
+_NEAR = (3, 6, 20, 50, 120, 400, 700, 1000, 600, 1000, 2000)
+"""Topics of a codebook from public texts near in topic, where no pilot is needed."""
+_NEAR_SIZES = (15.0, 24.0)
+"""Losses from which an answer holds one more of these topics."""
+_NEAR_WORDS_FROM = 38.0
+"""From this loss per document on, own words keep more than 3 topics do."""
+_NEAR_WORD_SIZES = (24.0, 31.0, 38.0)
+"""Losses per draw from which an answer holds 3, 4 and 5 of these words."""
 _GENERAL_SIZES = (13.0, 30.0, 37.0)
 _SHARPENED_SIZES = (13.0, 25.0, 31.0, 37.0)
 """Losses from which an answer holds one more word."""
@@ -65,7 +74,13 @@ class Plan:
 
 
 def make_plan(
-    loss: float, documents: int | None, *, pilot: bool = True, leaves: int = 1 << 12
+    loss: float,
+    documents: int | None,
+    *,
+    pilot: bool = True,
+    leaves: int = 1 << 12,
+    near: bool = False,
+    named: bool = False,
 ) -> Plan:
     """Return the plan for a loss per document and a number of documents.
 
@@ -76,12 +91,17 @@ def make_plan(
         service, which then has no pilot.
     pilot : whether a pilot is allowed.
     leaves : the number of topics that the codebook has at most.
+    near : whether somebody supplied the codebook, so that its topics are those of the documents
+        already: there is no pilot.
+    named : whether a person has named the topics: an answer then never consists of words.
 
     >>> make_plan(10.0, 18_846).pilot, make_plan(10.0, 18_846).sharpened_entries
     (2826, 400)
     >>> make_plan(10.0, 100).pilot, make_plan(100.0, None).draws
     (0, 3)
     """
+    if near:
+        return _near_plan(loss, leaves, named)
     several = pilot_size(documents) if pilot and documents is not None else 0
     many = _MANY_DOCUMENTS if documents is None else documents
     if loss < WORDS_FROM:
@@ -97,6 +117,19 @@ def make_plan(
     sharpened = 1 + bisect_right(_SHARPENED_SIZES, each)
     entries = 16_000 if several or each >= 30 else 8_000
     return Plan("words", int(draws), each, entries, size, several, 2_000, sharpened)
+
+
+def _near_plan(loss: float, leaves: int, named: bool) -> Plan:
+    """Return the plan for a codebook that somebody has supplied."""
+    draws = int(-(-Fraction(loss) // Fraction(MOST_PER_DRAW)))
+    each = split_loss(loss, draws)
+    if loss >= _NEAR_WORDS_FROM and not named:
+        size = 2 + bisect_right(_NEAR_WORD_SIZES, each)
+        return Plan("words", draws, each, 2_000 if each < MOST_PER_DRAW else 3_000, size)
+    entries = max(2, min(leaves, int(np.interp(each, _NEAR_LOSSES, _NEAR))))
+    size = min(1 + bisect_right(_NEAR_SIZES, each), max(1, entries // 2))
+    draws = min(draws, entries // size)  # a document has no more topics than the list
+    return Plan("topics", draws, min(split_loss(loss, draws), MOST_PER_DRAW), entries, size)
 
 
 def pilot_size(documents: int) -> int:

@@ -90,6 +90,9 @@ def make_profiles(
         own = entry_list.rows[chosen]
         labels = [words[row] for row in own.tolist()]
         return Profiles(chosen, _own_word_first(columns, own, rows), counts, labels)
+    if entry_list.labels:
+        labels = [entry_list.labels[entry] for entry in chosen.tolist()]
+        return Profiles(chosen, columns, counts, labels)
     labels = []
     for near in columns.tolist():
         known = [column for column in near if column < LABEL_COLUMNS] or near

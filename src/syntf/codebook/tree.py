@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.codebook.integers import stretch
+from syntf.core.progress import Advance
 
 POWER_STEPS = 40
 """Steps that look for the direction in which a group is widest."""
@@ -30,12 +31,14 @@ class Tree:
     child : int32: the first child of each node, 0 for a leaf.
     points : int32: the number of points of each node.
     spread : int32: the mean of 1 − cosine of the points to the node, in 1/10000.
+    members : the numbers of the points of each node.
     """
 
     vectors: NDArray[np.int8]
     child: NDArray[np.int32]
     points: NDArray[np.int32]
     spread: NDArray[np.int32]
+    members: list[NDArray[np.intp]]
 
 
 @dataclass(eq=False)
@@ -55,7 +58,14 @@ class _Group:
         return cls(rows, centre, float(len(rows) - length))
 
 
-def grow_tree(points: Points, leaves: int, *, divisible: int = 8, smallest: int = 2) -> Tree:
+def grow_tree(
+    points: Points,
+    leaves: int,
+    *,
+    divisible: int = 8,
+    smallest: int = 2,
+    progress: Advance | None = None,
+) -> Tree:
     """Split the group with the largest sum of 1 − cosine until there are enough leaves.
 
     Parameters
@@ -64,6 +74,7 @@ def grow_tree(points: Points, leaves: int, *, divisible: int = 8, smallest: int 
     leaves : the number of leaves at most.
     divisible : groups of fewer points are not split.
     smallest : a group is not split if one part would have fewer points.
+    progress : called with 1 for every split.
 
     Returns
     -------
@@ -82,6 +93,8 @@ def grow_tree(points: Points, leaves: int, *, divisible: int = 8, smallest: int 
         if min(len(part.rows) for part in parts) < smallest or len(keys - taken) < 2:
             continue
         taken |= keys
+        if progress is not None:
+            progress(1)
         group.child = len(groups)
         for part in parts:
             heapq.heappush(waiting, (-part.width, len(groups)))
@@ -93,6 +106,7 @@ def grow_tree(points: Points, leaves: int, *, divisible: int = 8, smallest: int 
         np.array([group.child for group in groups], dtype=np.int32),
         sizes,
         np.rint(SPREAD_SCALE * widths / sizes.astype(np.float32)).astype(np.int32),
+        [group.rows for group in groups],
     )
 
 

@@ -25,7 +25,6 @@ from syntf.mechanism.rating import WordRating
 from syntf.mechanism.synthesis import synthesize
 from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
-from syntf.pipeline.word_reader import WordReader
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee, Losses
 from syntf.text.documents import (
@@ -36,6 +35,7 @@ from syntf.text.documents import (
     public_idf,
 )
 from syntf.text.tokenizer import Analysis
+from syntf.text.word_reader import WordReader
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary.topicality import topical_weights
 from syntf.vocabulary.vocabulary import Vocabulary

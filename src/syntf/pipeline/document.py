@@ -33,8 +33,8 @@ from syntf.core.progress import Stages, silent
 from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline import prepare
 from syntf.pipeline.settings import Settings
-from syntf.pipeline.word_reader import WordReader
 from syntf.privacy.guarantee import DocumentUnit, Guarantee
+from syntf.text.word_reader import WordReader
 from syntf.vocabulary.vocabulary import terms_digest
 
 
@@ -92,17 +92,21 @@ class DocumentMechanism:
         source: entropy.Source = entropy.system,
     ) -> "DocumentMechanism":
         """Prepare the mechanism for a loss and a number of documents, None if it is unknown."""
-        leaves = int(np.count_nonzero(encoder.codebook.leaves))
-        return cls(encoder, loss, make_plan(loss, documents, pilot=pilot, leaves=leaves), source)
+        book = encoder.codebook
+        plan = make_plan(
+            loss, documents, pilot=pilot, leaves=int(np.count_nonzero(book.leaves)),
+            near=book.is_near, named=bool(book.labels),
+        )  # fmt: skip
+        return cls(encoder, loss, plan, source)
 
     @cached_property
     def general(self) -> EntryList:
         """The list that depends on public knowledge and the loss alone."""
-        if self.plan.kind == "topics":
-            return lists.topic_list(self.encoder.codebook, self.plan.entries)
-        return lists.word_list(
-            self.encoder.codebook, self.encoder, self.plan.entries, self.plan.size
-        )
+        book, plan = self.encoder.codebook, self.plan
+        if plan.kind == "topics":
+            rounds = lists.ROUNDS if book.is_near else 0
+            return lists.topic_list(book, plan.entries, rounds=rounds, size=plan.size)
+        return lists.word_list(book, self.encoder, plan.entries, plan.size)
 
     def response(self, entry_list: EntryList) -> ResponseMechanism:
         """Return the randomised response over the answers of a list."""
