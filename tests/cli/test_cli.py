@@ -164,7 +164,8 @@ def test_every_command_is_listed():
         "", "anonymize", "explain", "bounds", "example", "cache", "cache path", "cache clear",
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
-        "ledger verify", "init", "completion", "serve",
+        "ledger verify", "init", "completion", "serve", "codebook", "codebook build",
+        "codebook topics", "codebook show",
     }  # fmt: skip
 
 

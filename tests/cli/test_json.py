@@ -203,7 +203,7 @@ def test_every_command_that_prints_figures_has_json(name):
     assert has(COMMANDS[name], "as_json")
 
 
-RESULT_ALONE = {"cache path", "vocabulary show", "ledger show", "completion"}
+RESULT_ALONE = {"cache path", "codebook show", "vocabulary show", "ledger show", "completion"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -215,6 +215,7 @@ def test_quiet_prints_nothing_if_files_are_written(call):
     for arguments in (
         ["anonymize", "texts.csv", *WORDS, "--out", "out"],
         ["vocabulary", "build", "texts.csv", "--min-df", "1", "--out", "v.txt"],
+        ["codebook", "build", "texts.csv", "--private", "--out", "c"],
         ["ledger", "create", "l", "--budget", "3"],
         ["ledger", "verify", "l"],
         ["example"],

@@ -20,6 +20,7 @@ COMMANDS = {
         "example": ("setup:example", "Write the example: 320 messages, 5 topics, 8 authors."),
         "anonymize": ("anonymize:command", "Make a release from texts."),
         "serve": ("serve:command", "Anonymise texts in a service; shows how on a page."),
+        "codebook": ("codebook:command", "Public topics for whole documents: build, show."),
         "vocabulary": ("vocabulary:command", "Vocabularies from public texts: build, show."),
         "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
     },

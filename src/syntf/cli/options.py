@@ -162,6 +162,33 @@ quiet = option("--quiet", "-q", is_flag=True, help="Print errors only.")
 no_progress = option("--quiet", "-q", is_flag=True, help="Print the result without progress.")
 force = option("--force", is_flag=True, help="Replace the file.")
 
+input_options = combine(
+    option(
+        "--input-format",
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
+        group=FILES,
+        help="Format of the input, if it is not the one that the file names end in. Needed for "
+        "standard input.",
+    ),
+    option(
+        "--encoding",
+        default="utf-8",
+        show_default=True,
+        group=FILES,
+        help="Encoding of text files. Example: latin-1.",
+    ),
+    option(
+        "--bad-rows",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        group=FILES,
+        help="At rows with a wrong number of fields or bad JSON: 'stop' before anything is "
+        "written, or 'skip' them and list them.",
+    ),
+)
+"""How files of texts are read."""
+
 corpus_options = combine(
     text,
     option("--label", metavar="COLUMN", help="Column to predict, such as the topic."),

@@ -17,6 +17,7 @@ from syntf.cli.options import (
     PRIVACY,
     as_json,
     device,
+    input_options,
     option,
     quiet,
     setting_options,
@@ -74,29 +75,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     group=FILES,
     help="Format of the counts.",
 )
-@option(
-    "--input-format",
-    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
-    group=FILES,
-    help="Format of INPUT, if it is not the one that the file names end in. Needed for standard "
-    "input.",
-)
-@option(
-    "--encoding",
-    default="utf-8",
-    show_default=True,
-    group=FILES,
-    help="Encoding of text files. Example: latin-1.",
-)
-@option(
-    "--bad-rows",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    group=FILES,
-    help="At rows with a wrong number of fields or bad JSON: 'stop' before anything is released, "
-    "or 'skip' them and list them.",
-)
+@input_options
 @option(
     "--resume", is_flag=True, group=LARGE_RUNS, help="Continue an interrupted run, same options."
 )

@@ -1,0 +1,284 @@
+"""`syntf codebook`: build a codebook from public texts or a list of topics, and show one."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    FILE,
+    PRIVACY,
+    as_json,
+    combine,
+    input_options,
+    option,
+    quiet,
+    setting_options,
+    settings_from,
+    text,
+)
+from syntf.core.errors import SyntfError, printable
+
+if TYPE_CHECKING:
+    from syntf.codebook.codebook import Codebook
+    from syntf.vectors.word_vectors import WordVectors
+
+EMBEDDED = "embedded"
+LARGEST_LIST = 1 << 20
+"""Bytes of a list of topics that is read at all."""
+
+ORIGINS = {
+    "embedded": "comes with syntf and is public",
+    "supplied": "public on the word of whoever supplied it",
+    "private": "NOT public by declaration: releases with it are marked as not private",
+}
+
+_writing = combine(
+    option("--out", type=FILE, required=True, metavar="FILE", help="File to write."),
+    option("--force", is_flag=True, help="Replace an earlier codebook."),
+    as_json,
+    quiet,
+    setting_options("morphology", "analyzer", "numbers", "vectors"),
+)
+
+
+@click.group("codebook")
+def command() -> None:
+    """Build a codebook from public texts or from a list of topics, or show a codebook.
+
+    A codebook holds the public topics that syntf anonymize chooses from when it protects whole
+    documents. One comes with syntf. One from public texts about the same things as yours keeps
+    much more at the same loss.
+    """
+
+
+@command.command(cls=ConfiguredCommand)
+@click.argument("public", type=click.Path(), metavar="PUBLIC...", nargs=-1, required=True)
+@text
+@option(
+    "--size",
+    type=click.IntRange(2, 10_000),
+    default=1000,
+    show_default=True,
+    help="Number of topics at most. Few texts give fewer. A release uses as many as its loss "
+    "allows: 20 at a loss of 4 per document, 400 at 10, 1,000 at 20.",
+)
+@_writing
+@option(
+    "--private",
+    is_flag=True,
+    group=PRIVACY,
+    help="Declare that the texts are not public, for example because they are the texts that you "
+    "release. A release with the codebook is then marked as not private.",
+)
+@input_options
+def build(
+    public: tuple[str, ...],
+    text: str,
+    size: int,
+    out: Path,
+    private: bool,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    input_format: str | None,
+    encoding: str,
+    bad_rows: Any,
+    **options: Any,
+) -> None:
+    """Build a codebook from the texts in PUBLIC, for --codebook of other commands.
+
+    PUBLIC is any input that syntf anonymize reads. Choose texts about the same things as the texts
+    that you will release; a few thousand are enough, and they need no labels. The guarantee of a
+    release with this codebook holds only if the texts are public: it names the codebook's digest
+    and says that it is public on your word. Never build it from the texts that you release
+    without --private.
+
+    \b
+    Example:
+      syntf codebook build forum.csv --text body --out forum.codebook
+      syntf anonymize mails.csv --codebook forum.codebook --out release
+    """
+    from syntf.codebook.build import build_codebook
+    from syntf.inputs.corpus import Corpus
+    from syntf.pipeline import prepare
+
+    settings = settings_from(options)
+    _check_target(out, force=force)
+    corpus = Corpus(public, text, [], encoding, input_format, bad_rows)
+    with output.progress(quiet) as stages:
+        texts = list(corpus.texts())
+        vectors = prepare.vectors_for(settings, stages)
+        made_from = "texts that are not public" if private else _names(public, "texts")
+        codebook = build_codebook(
+            texts, vectors, prepare.analyzer_for(settings), size,
+            private=private, made_from=made_from, stages=stages,
+        )  # fmt: skip
+    codebook.write(out)
+    if corpus.skipped_rows and not quiet:
+        click.echo(f"syntf: {corpus.skipped_rows:,} broken rows were left out", err=True)
+    _report(out, codebook, as_json=as_json, quiet=quiet, texts=int(codebook.points[0]))
+
+
+@command.command(cls=ConfiguredCommand)
+@click.argument("file", type=FILE, metavar="LIST")
+@_writing
+def topics(file: Path, out: Path, force: bool, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Make a codebook from the topics in LIST, one a line, for --codebook of other commands.
+
+    A line is a word or a few words, such as "ice hockey" or "space, rockets and orbits". A
+    document is assigned to the line that its words are closest to, and a release shows the lines
+    as they are. Write the list without looking at the texts that you release: the guarantee says
+    that it is public on your word.
+
+    \b
+    Example:
+      syntf codebook topics topics.txt --out topics.codebook
+      syntf anonymize mails.csv --codebook topics.codebook --out release
+    """
+    from syntf.codebook.topics import codebook_from_topics
+    from syntf.pipeline import prepare
+
+    settings = settings_from(options)
+    _check_target(out, force=force)
+    lines = _read_lines(file)
+    with output.progress(quiet) as stages:
+        vectors = prepare.vectors_for(settings, stages)
+        analyzer = prepare.analyzer_for(settings)
+    try:
+        codebook = codebook_from_topics(
+            lines, vectors, analyzer, made_from=_names([file], "a list of topics")
+        )
+    except SyntfError as error:
+        raise SyntfError(f"{file}: {error}") from None
+    codebook.write(out)
+    _report(out, codebook, as_json=as_json, quiet=quiet)
+
+
+@command.command(cls=ConfiguredCommand)
+@click.argument("file", type=FILE, required=False)
+@option(
+    "--topics",
+    "count",
+    type=click.IntRange(min=2),
+    default=10,
+    show_default=True,
+    help="Number of topics to show: the coarse ones if they are few, up to every single one.",
+)
+@setting_options("vectors")
+@as_json
+def show(file: Path | None, count: int, as_json: bool, **options: Any) -> None:
+    """Show where a codebook is from, its digest and some of its topics.
+
+    Without FILE, this is the codebook that comes with syntf. A release names the digest of its
+    codebook in guarantee.json.
+
+    \b
+    Example:
+      syntf codebook show forum.codebook --topics 50
+    """
+    from syntf.codebook.codebook import Codebook
+    from syntf.core.progress import silent
+    from syntf.pipeline import prepare
+
+    codebook = Codebook.embedded() if file is None else Codebook.read(file)
+    vectors = prepare.vectors_for(settings_from(options), silent)
+    labels = _labels(codebook, vectors, count)
+    record = {"codebook": str(file or EMBEDDED), **_record(codebook)}
+    if as_json:
+        output.emit({**record, "vectors_digest": codebook.vectors_digest, "labels": labels})
+        return
+    for key, value in (
+        ("codebook", record["codebook"]),
+        ("made from", codebook.made_from),
+        ("origin", ORIGINS[codebook.origin]),
+        ("digest", record["digest"]),
+        ("topics", f"{record['topics']:,}"),
+    ):
+        output.say(printable(f"{key:<10} {output.escape(value)}"), wrap=False)
+    if labels is None:
+        output.say("It was made for other word vectors: give them with --vectors to see topics.")
+        return
+    output.say()
+    for label in labels:
+        output.say(printable(f"  {output.escape(label)}"), wrap=False)
+
+
+def _labels(codebook: "Codebook", vectors: "WordVectors", count: int) -> list[str] | None:
+    """Return the names of some topics; None if that needs other word vectors."""
+    from syntf.codebook.encoder import Encoder
+    from syntf.codebook.lists import topic_list
+    from syntf.codebook.profiles import make_profiles
+
+    topics = topic_list(codebook, count)
+    if topics.labels:
+        return list(topics.labels)
+    if codebook.vectors_digest != vectors.digest:
+        return None
+    return list(make_profiles(topics, Encoder(codebook, vectors)).labels)
+
+
+def _report(
+    out: Path, codebook: "Codebook", *, as_json: bool, quiet: bool, texts: int | None = None
+) -> None:
+    """Print what was written."""
+    if as_json:
+        more = {} if texts is None else {"texts": texts}
+        output.emit({"out": str(out), **_record(codebook), **more})
+    elif not quiet:
+        source = "" if texts is None else f" from {texts:,} texts with a known word"
+        name = output.escape(out)
+        output.say(f"Wrote {name}: {_record(codebook)['topics']:,} topics{source}.", wrap=False)
+        output.say(f"It is {ORIGINS[codebook.origin]}.")
+        output.say(f"Use it with: syntf anonymize INPUT --codebook {name} --out DIR", wrap=False)
+
+
+def _record(codebook: "Codebook") -> dict[str, Any]:
+    """Describe a codebook for programs."""
+    return {
+        "digest": f"sha256:{codebook.digest}",
+        "origin": codebook.origin,
+        "made_from": codebook.made_from,
+        "topics": int(codebook.leaves.sum()),
+    }
+
+
+def _names(paths: Sequence[str | Path], what: str) -> str:
+    """Return one line about the files that a codebook is made from."""
+    names = [os.fsencode(Path(path).name).decode("utf-8", "replace") for path in paths]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return printable(f"{what} of {', '.join(names[:3])}{more}")
+
+
+def _read_lines(file: Path) -> list[str]:
+    """Read a list of topics."""
+    try:
+        if file.stat().st_size > LARGEST_LIST:
+            raise SyntfError(f"{file} is too large for a list of topics")
+        return file.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise SyntfError(f"{file} is not a text file in UTF-8") from None
+    except OSError as error:
+        raise SyntfError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _check_target(out: Path, *, force: bool) -> None:
+    """Refuse a file that must not be replaced, before any work is done."""
+    from syntf.codebook.codebook import Codebook
+
+    if not out.exists() and not out.is_symlink():
+        return
+    if not force:
+        raise SyntfError(f"{out} exists already: choose another --out, or add --force")
+    try:
+        if out.is_symlink():
+            raise SyntfError(f"{out} is a link")
+        Codebook.read(out)
+    except SyntfError:
+        raise SyntfError(
+            f"{out} is not a codebook, so --force does not replace it: choose another --out"
+        ) from None
