@@ -37,13 +37,13 @@ def test_the_folder_holds_all_files_of_a_release(written, spark):
     record = json.loads((path / "guarantee.json").read_text())
     assert record == result.guarantee.as_dict()
     expected = {**release.guarantee.as_dict(), "files": None, "checksum": None}
-    assert {**record, "files": None, "checksum": None} == expected
+    assert {**record, "files": None, "template": "", "checksum": None} == expected
     assert set(record) - {"checksum"} == set(Guarantee.__dataclass_fields__)
     assert result.documents == 12
     assert sorted(map(str, spark.read.parquet(f"{path}/data").collect())) == sorted(
         map(str, release.data.collect())
     )
-    assert "12 documents" in (path / "README.txt").read_text()
+    assert "\n  documents                12\n" in (path / "README.txt").read_text()
 
 
 def test_polars_reads_the_rows(written):
@@ -84,10 +84,10 @@ def test_counts_are_verified_and_not_only_digests(written, tmp_path, spark):
     from dataclasses import replace
     from hashlib import sha256
 
-    from syntf.verification.manifest import read
+    from syntf.verification.guarantee_file import read_guarantee
 
     folder = copied(written, tmp_path)
-    guarantee = read((folder / "guarantee.json").read_bytes())
+    guarantee = read_guarantee((folder / "guarantee.json").read_bytes()).guarantee
     name = next(
         name
         for name in sorted(guarantee.files)
