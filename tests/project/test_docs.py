@@ -80,7 +80,7 @@ def test_doctests_of_a_page(name):
 def test_tests_that_a_page_names_exist(page):
     names = {
         path.relative_to(ROOT / "tests").as_posix(): re.findall(
-            r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+            r"^ *def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
         )
         for path in ROOT.glob("tests/**/test_*.py")
     }
