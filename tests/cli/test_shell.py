@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,23 @@ def test_anonymize_does_not_import_evaluation(tmp_path):
     modules = set(done.stdout.partition("modules:")[2].split())
     assert "syntf.cli.commands.anonymize" in modules
     assert not modules & {"sklearn", "matplotlib", "syntf.evaluation", "syntf.audit"}
+
+
+def test_processes_of_tests_can_be_interrupted():
+    script = "import signal, sys; sys.exit(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)"
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+@posix
+def test_processes_of_tests_can_be_interrupted_in_a_background_shell():
+    """Background shells start programs with SIGINT ignored, as after `trap '' INT`."""
+    name = f"{__file__}::test_processes_of_tests_can_be_interrupted"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
 
 
 # Completion
