@@ -39,7 +39,7 @@ def make(**chosen):
 
 
 class RowsAsTexts(SynTF):
-    """SynTF on the arrays of scikit-learn's checks: each number of a row is a word."""
+    """Apply SynTF to the arrays of scikit-learn's checks: each number of a row is a word."""
 
     def fit(self, X, y=None):
         return super().fit(self._texts(X, reset=True))
@@ -68,7 +68,7 @@ CHECKS = estimator_checks_generator(
 
 @pytest.mark.parametrize("case", [*CHECKS], ids=lambda case: case[1].func.__name__)
 def test_scikit_learn_checks(case):
-    """None is expected to fail; those of repeatable results skip themselves, by our tag."""
+    """No check may fail; checks of repeatable results are skipped by the tag non_deterministic."""
     estimator, check = case
     check(estimator)
 
@@ -253,7 +253,7 @@ def transformed(made):
     return made.transform(TEXTS).toarray().tolist()
 
 
-@pytest.mark.filterwarnings("ignore")  # a library may warn of fork; what is forked here is ours
+@pytest.mark.filterwarnings("ignore")  # libraries may warn of fork
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
 def test_forked_processes_draw_differently():
     made = make(length=100).fit(TEXTS)
@@ -275,7 +275,7 @@ def test_forked_processes_draw_differently():
     ],
 )
 def test_a_bad_parameter_fails_in_fit_with_its_value(name, bad):
-    made = make(**{name: bad})  # not here: scikit-learn's rule
+    made = make(**{name: bad})  # scikit-learn: parameters are checked in fit
     with pytest.raises(SyntfError, match=f"{name}.*{re.escape(str(bad))}"):
         made.fit(TEXTS)
     assert not hasattr(made, "guarantee_")

@@ -15,7 +15,7 @@ TERMS = "cat dog car train music house river bread football winter school doctor
 
 @pytest.fixture
 def syntf(call, monkeypatch, tmp_path):
-    """Runs `syntf bounds` over a few terms; gives its exit code, output and errors."""
+    """Run `syntf bounds` with a few terms; return exit code, output and errors."""
     (tmp_path / "terms.txt").write_text("\n".join(TERMS) + "\n")
     monkeypatch.chdir(tmp_path)
     return partial(call, "bounds", "--vocabulary", "terms.txt")

@@ -48,7 +48,7 @@ def place(tmp_path, monkeypatch):
 
 
 def write_csv(path, rows):
-    """Texts about a cat or a train, in no regular order; `kind` says which."""
+    """Write texts about a cat or a train in irregular order; the column `kind` says which."""
     kinds = ["cat" if i * i % 7 in (1, 2) else "train" for i in range(rows)]
     pl.DataFrame(
         {
@@ -62,7 +62,7 @@ def write_csv(path, rows):
 
 
 def call(capsys, monkeypatch, *arguments):
-    """Exit code, standard output and standard error of a command run in this process."""
+    """Run a command in this process; return exit code, standard output and standard error."""
     monkeypatch.setattr(sys, "argv", ["syntf", *map(str, arguments)])
     with pytest.raises(SystemExit) as caught:
         cli.main()
@@ -72,7 +72,7 @@ def call(capsys, monkeypatch, *arguments):
 
 @pytest.fixture
 def syntf(capsys, monkeypatch):
-    """Runs a command that must succeed and returns its output, spaces made one."""
+    """Run a command that must succeed; return its output with single spaces."""
 
     def run(*arguments):
         code, out, err = call(capsys, monkeypatch, *arguments)
@@ -84,7 +84,7 @@ def syntf(capsys, monkeypatch):
 
 @pytest.fixture
 def refused(capsys, monkeypatch, place):
-    """Runs a command that must fail with one line, and leave no release; returns the line."""
+    """Run a command that must fail with one line and write no release; return the line."""
 
     def run(*arguments):
         before = sorted(os.listdir(place))
@@ -237,7 +237,7 @@ def test_example_can_be_anonymized(default_synthetic, tmp_path):
 
 
 def likely(*more):
-    """Options that leave a word as it is all but surely: a test of who is who."""
+    """Options with which every word is drawn as itself, except with a negligible probability."""
     return ["--neighbours", 1, "--spelling", 0, "--epsilon", 150, "--length", 50, *more]
 
 
@@ -406,7 +406,7 @@ def test_release_with_neighbours(place, syntf, options, epsilon):
 
 
 def test_word_is_replaced_by_its_nearest_output_word(place, syntf):
-    """At a loss of 30 a draw other than the nearest is one in 10**11."""
+    """At a loss of 30, one draw in 10**11 is not the nearest word."""
     pl.DataFrame({"text": ["cat", "trains", "violin violins", "the kitten!"]}).write_csv(
         "texts.csv"
     )
@@ -703,7 +703,7 @@ def test_interrupted_run_gives_one_line(place, capsys, monkeypatch, error, code,
     monkeypatch.setattr(Anonymizer, "read", stop)
     found, out, err = call(capsys, monkeypatch, *anonymize())
     assert (found, out) == (code, "")
-    assert_one_line(err.lstrip("\n"))  # after ^C, the line begins anew
+    assert_one_line(err.lstrip("\n"))  # after ^C the message starts on a new line
     assert err.lstrip("\n").startswith(f"syntf: {said}")
     assert sorted(os.listdir(place)) == ["terms.txt", "texts.csv"]
 
@@ -712,7 +712,7 @@ def test_interrupted_run_gives_one_line(place, capsys, monkeypatch, error, code,
 
 
 def limited(size):
-    """Files of this process end at `size` bytes: as good as a full disk."""
+    """Limit files of this process to `size` bytes, which has the effect of a full disk."""
 
     def limit():
         import resource
@@ -727,7 +727,7 @@ def limited(size):
 @pytest.mark.parametrize("force", [False, True])
 @pytest.mark.parametrize("large", ["vectors.npz", "documents.parquet"])
 def test_full_disk_keeps_the_old_release_or_none(place, syntf, large, force):
-    """The first file that does not fit is either the vectors, or the documents."""
+    """The first file that does not fit is vectors.npz or documents.parquet."""
     noise = np.random.default_rng(1)
     keys = [noise.bytes(300).hex() for _ in range(400)] if "doc" in large else ["x"] * 4000
     pl.DataFrame({"text": ["cat train"] * len(keys), "key": keys}).write_csv("texts.csv")
@@ -774,7 +774,7 @@ def test_an_interrupt_while_writing_leaves_nothing(place):
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", cwd=place
     ) as running:
         assert running.stdout.readline() == "writing\n"
-        assert len(os.listdir(place)) == 4  # the draft is there, and what it becomes
+        assert len(os.listdir(place)) == 4  # with the draft and the folder that it becomes
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
@@ -807,7 +807,7 @@ def test_output_works_on_ascii_terminals(place, command):
 
 
 def haystack(folder):
-    """All bytes under a folder, those inside archives and Parquet files too."""
+    """Yield all bytes under a folder, also those inside archives and Parquet files."""
     for path in sorted(folder.rglob("*")):
         yield os.fsencode(path)
         if path.is_file():
@@ -842,7 +842,7 @@ def test_unknown_word_of_a_text_is_in_no_file(tmp_path, empty_cache, options, ca
     assert (place / "out").exists() is not refused
     assert empty_cache.exists() is not refused
     found = [done.stdout.encode(), done.stderr.encode(), *haystack(place), *haystack(empty_cache)]
-    assert any(b"cat" in raw for raw in found)  # as the words of the vocabulary are
+    assert any(b"cat" in raw for raw in found)  # a word of the vocabulary is found
     assert not any(canary.encode() in raw.lower() for raw in found)
 
 
@@ -850,7 +850,7 @@ def test_unknown_word_of_a_text_is_in_no_file(tmp_path, empty_cache, options, ca
 
 
 def shares(out):
-    """The words and percentages of the tables that `explain` prints."""
+    """Return the words and percentages of the tables that `explain` prints."""
     return re.findall(r"^\s+(\w+)\s+([\d.]+)%", out, flags=re.MULTILINE)
 
 
@@ -1031,7 +1031,7 @@ def test_cached_neighbours_serve_every_loss(place, empty_cache, syntf):
     for loss in (3, 4):
         syntf(*anonymize("--neighbours", 2, "--loss", loss, out=f"out{loss}"))
     kinds = sorted(path.suffix for path in empty_cache.iterdir())
-    tokens = [".tokens"] if token_table.compiled else []  # what words count as, for both
+    tokens = [".tokens"] if token_table.compiled else []  # one token table for both runs
     assert kinds == [".neighbours", *tokens]
     assert syntf("cache", "clear").startswith(f"Deleted {len(kinds)} ")
 
@@ -1044,7 +1044,7 @@ def test_cache_keeps_shows_and_deletes_measurements(place, empty_cache, syntf):
     syntf(*anonymize(*paper, "--epsilon", 3, "--force", "--length", 3))
     syntf(*anonymize(*paper, "--epsilon", 4, "--force"))
     kinds = sorted(path.suffix for path in empty_cache.iterdir())
-    tokens = [".tokens"] if token_table.compiled else []  # of the one vocabulary
+    tokens = [".tokens"] if token_table.compiled else []  # one token table
     assert kinds == [".table", ".table", *tokens]
     (empty_cache / "mine.npz").write_bytes(b"")
     assert syntf("cache", "clear").startswith(f"Deleted {len(kinds)} entr")
@@ -1070,7 +1070,7 @@ def test_cache_keeps_shows_and_deletes_measurements(place, empty_cache, syntf):
         ["anonymize", "in.csv", "--keep", "a", "--out", "b"],
         ["anonymize", "in.csv", "--text", "--keep"],
         ["anonymize", "in.csv", "a", "b"],
-        ["anonymize", "--keep", "a", "b", "in.csv"],  # which of them is the input?
+        ["anonymize", "--keep", "a", "b", "in.csv"],  # ambiguous: which of them is the input?
         ["anonymize", "--out", "out", "in.csv", "--keep", "a", "b"],
         ["explain", "in.csv", "--keep", "a", "b"],
         ["bounds", "anonymize", "--keep", "a", "b"],

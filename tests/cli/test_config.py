@@ -1,4 +1,4 @@
-"""Options from a file: where it is looked for, what may stand in it, and who wins."""
+"""The configuration file: where it is found, what it may contain, and what has priority."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ALL = config.configurable_commands(cli.app)
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The current folder, a repository: nothing above it is looked at."""
+    """The working folder, a repository: no file above it is used."""
     folder = tmp_path / "place"
     (folder / "sub" / "deep").mkdir(parents=True)
     (folder / ".git").mkdir()
@@ -154,7 +154,7 @@ def test_required_option_can_come_from_the_file(place, syntf):
     ("value", "terms"), [("1", ["car"]), ("0.7", ["car", "dog"]), ("1.0", ["car", "cat", "dog"])]
 )
 def test_count_and_share_differ(place, syntf, value, terms):
-    """At most 1.0 of all texts is another thing than at most 1 text."""
+    """1.0 means all texts, 1 means one text."""
     pl.DataFrame({"body": ["cat dog", "cat dog", "cat car"]}).write_csv("texts.csv")
     Path("syntf.toml").write_text(
         'text = "body"\nvectors = "vectors.txt"\nfit-vocabulary = true\nneighbours = 1\n'
@@ -229,7 +229,10 @@ def test_named_file_is_the_only_one_read(place, syntf):
         ("[anonymise]\nkeep = []", "unknown section [anonymise]; did you mean 'anonymize'?"),
         ("[bounds]\nkeep = []", "unknown key 'keep' in [bounds]"),
         ("[anonymize]\nkep = ['who']", "unknown key 'kep' in [anonymize]; did you mean 'keep'?"),
-        ("[evaluate]\nkep = ['who']", "unknown key 'kep' in [evaluate]"),  # of another command
+        (
+            "[evaluate]\nkep = ['who']",
+            "unknown key 'kep' in [evaluate]",
+        ),  # a section of another command
         ("keep = ['who']", "'keep' belongs in a section: [anonymize]"),
         ("out = 'here'", "'out' belongs in a section"),
         ("author = 'who'", "'author' belongs in a section"),
@@ -258,7 +261,7 @@ def test_invalid_file_gives_one_line(place, syntf, text, said):
 
 
 def test_verify_reads_no_configuration(place, syntf):
-    """`verify` checks what others sent: nothing beside it is to steer it."""
+    """A file beside a release must not influence its verification."""
     Path("syntf.toml").write_text("vectors = 'evil.npz'\n")
     assert syntf("verify", ".")[2].startswith("syntf: there is no guarantee.json in .")
 
@@ -315,7 +318,7 @@ def test_every_commented_line_of_init_is_valid(place, syntf):
         key for key in ALL["evaluate"] if key in config.shared(ALL)
     )
     assert set(sections["evaluate"]) == {"author", "out", "scrub"}
-    for key, value in table.items():  # what is shown as a default is the default
+    for key, value in table.items():  # the values shown are the defaults
         option = config.shared(ALL)[key]
         if value not in ("x", True):
             assert value == option.type(option.default)

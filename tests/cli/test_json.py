@@ -1,4 +1,4 @@
-"""`--json`: one object on standard output, nothing else there, and the figures of the program."""
+"""`--json` prints one object with the figures of the program, and nothing else."""
 
 import json
 from dataclasses import asdict
@@ -33,13 +33,13 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def record(call):
-    """Runs a command with --json that must succeed and say nothing else; gives the object."""
+    """Run a command with --json that must succeed; return the object."""
 
     def run(*arguments):
         code, out, err = call(*arguments, "--json")
         assert (code, err) == (0, "")
         assert out.isascii()
-        found = json.loads(out, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+        found = json.loads(out, parse_constant=pytest.fail)  # JSON has no NaN and no Infinity
         assert isinstance(found, dict)
         return found
 

@@ -25,7 +25,7 @@ def test_help_imports_no_heavy_library(python, arguments):
 
 
 def test_help_takes_little_processor_time(python):
-    """The limit of 0.15 s is for a machine of its own; a loaded one gets three tries."""
+    """The best of three tries counts, because other programs may slow the machine down."""
     script = (
         "import resource, subprocess, sys\n"
         "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
@@ -46,7 +46,7 @@ def test_help_takes_little_processor_time(python):
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory, python):
-    """The modules that a run loads when the cache knows its neighbours."""
+    """Return the modules that a run imports if the neighbours are in the cache."""
     place = tmp_path_factory.mktemp("start")
     (place / "terms.txt").write_text("cat\ndog\ncar\ntrain\n")
     (place / "texts.csv").write_text("text,topic\nMy cats chase dogs.,a\nThe train is late.,b\n")
@@ -119,7 +119,7 @@ def test_full_output_device_is_reported_by_python(python):
             [python, "-c", LEAVING.format(before="")],
             stdout=nowhere, stderr=subprocess.PIPE, text=True, env=BUFFERED,
         )  # fmt: skip
-    assert done.returncode == 120  # as of any program of Python's
+    assert done.returncode == 120  # the code of Python itself
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -142,5 +142,5 @@ def test_closed_streams_do_not_stop_a_run(tmp_path, python, closed):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out" / "guarantee.json").exists()
-    for path in (tmp_path / "out").iterdir():  # whose descriptors may be those of the streams
+    for path in (tmp_path / "out").iterdir():  # files may get the descriptors of closed streams
         assert b"Release written" not in path.read_bytes()

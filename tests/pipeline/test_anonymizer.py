@@ -41,7 +41,7 @@ def toy(build):
 
 @pytest.fixture(scope="session")
 def faithful(build):
-    """So large an ε that every word stands for itself: 40 weights of 1 against 2**52."""
+    """Build with so large an ε that words are drawn as themselves: weights of 1 and 2**52."""
     return build(epsilon=1e5, spelling=0.0)
 
 
@@ -171,7 +171,7 @@ def test_loss_with_neighbours_is_half_of_epsilon(build, neighbours):
 
 
 def test_neighbours_are_the_best_of_the_graded_rating(build, toy_words):
-    """The same integers choose: the k best outputs of the paper's row are the ones of ours."""
+    """The k neighbours are the k outputs with the largest weights of the graded mechanism."""
     graded, ours = build().mechanism, build(neighbours=3).mechanism
     for row in range(40):
         best = np.argsort(-graded.weights(row), kind="stable")[:3]
@@ -310,7 +310,7 @@ def test_the_guarantee_is_the_same_in_another_process(tmp_path, build, toy_vecto
     vectors.write_text("\n".join(lines))
     terms.write_text("\n".join(toy_vectors.words))
     here = build(epsilon=20.0, length=150).guarantee().as_dict()
-    for number, seed in enumerate(("1", "2")):  # each measures for itself
+    for number, seed in enumerate(("1", "2")):  # each process has its own cache
         own = {"PYTHONHASHSEED": seed, "SYNTF_CACHE": str(tmp_path / seed)}
         if number:
             own |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
