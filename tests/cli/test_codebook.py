@@ -74,7 +74,7 @@ def test_a_codebook_from_private_texts_marks_the_release(syntf, place):
 def test_a_release_with_a_list_of_topics_shows_its_lines(syntf, place):
     assert "3 topics" in syntf("codebook", "topics", "topics.txt", "--out", "my.codebook")
     syntf("anonymize", "mails.csv", "--codebook", "my.codebook", "--out", "release", "-q")
-    labels = pl.read_parquet(place / "release" / "documents.parquet")["prototype_labels"].to_list()
+    labels = pl.read_parquet(place / "release" / "documents.parquet")["labels"].to_list()
     assert set(labels) <= set(TOPICS)
 
 

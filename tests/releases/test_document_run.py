@@ -63,14 +63,14 @@ def test_a_release_promises_exactly_the_loss_that_was_asked_for(texts, tmp_path,
     documents = pl.read_parquet(tmp_path / "out" / "documents.parquet")
     assert counts.shape[0] == documents.height == 240
     assert len(set(counts.sum(axis=1).ravel().tolist()[0])) == 1
-    assert documents["prototype_labels"].str.len_chars().min() > 0
+    assert documents["labels"].str.len_chars().min() > 0
 
 
 def test_topics_survive_at_a_loss_of_ten(texts, tmp_path):
     release(texts, tmp_path / "out", document_loss=10, keep=["topic"])
     documents = pl.read_parquet(tmp_path / "out" / "documents.parquet")
     for topic in TOPICS:
-        labels = documents.filter(pl.col("topic") == topic)["prototype_labels"]
+        labels = documents.filter(pl.col("topic") == topic)["labels"]
         assert labels.value_counts()["count"].max() > 0.8 * len(labels)
 
 

@@ -10,6 +10,7 @@ of a document is, as long as it is found from this document and public knowledge
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ _compiled = native.load("_encoding")
 _FINE = 2048  # the length at which the centres of a codebook are given
 _STEP = 1 << 12  # documents encoded at once
 _MOST_OCCURRENCES = 255
+
+COLUMNS = 16_000
+"""The most frequent output words, which are the columns of a release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +114,16 @@ class Encoder:
         single = np.asarray(self.vectors.matrix[rows], dtype=np.int64)
         weighted = single * np.maximum(book.weight[rows], 1)[:, None].astype(np.int64)
         return self._beside(self._project(weighted, book.word_centre), self._own_words(rows))
+
+    @property
+    def columns(self) -> NDArray[np.int32]:
+        """The rows of the word vectors that are the columns of a release, in order."""
+        return self.codebook.outputs[:COLUMNS]
+
+    @cached_property
+    def column_vectors(self) -> Vectors:
+        """The encoded vectors of the words that are the columns of a release."""
+        return self.word_vectors(self.columns)
 
     def _vectors(
         self, starts: NDArray[np.int64], words: NDArray[np.int32], times: NDArray[np.int32]

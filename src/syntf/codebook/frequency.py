@@ -24,17 +24,18 @@ class Estimates:
 
 
 def estimate(
-    entry_list: EntryList, mechanism: ResponseMechanism, answers: NDArray[np.int64]
+    entry_list: EntryList, mechanism: ResponseMechanism, released: NDArray[np.int64]
 ) -> Estimates:
     """Estimate how many of the documents truly have each entry of the list.
 
+    released : how many released answers hold each entry.
+
     >>> topics = EntryList("topics", np.zeros((4, 2), np.int16), np.zeros(0, np.int32))
-    >>> found = estimate(topics, ResponseMechanism(4, loss=40.0), np.array([0, 0, 1]))
+    >>> found = estimate(topics, ResponseMechanism(4, loss=40.0), np.array([2, 1, 0, 0]))
     >>> found.counts.round(6).tolist()
     [2.0, 1.0, 0.0, 0.0]
     """
-    drawn = len(answers)
-    released = np.bincount(entry_list.entries(answers).ravel(), minlength=len(entry_list))
+    drawn = int(released.sum()) // entry_list.size
     kept = 1 - mechanism.answers * mechanism.background / mechanism.total
     chance = (1 - kept) * entry_list.size / len(entry_list)
     share = released / max(1, drawn)

@@ -15,10 +15,8 @@ from syntf.codebook.integers import nearest_several
 from syntf.codebook.lists import EntryList
 from syntf.core.counts import Rows
 
-COLUMNS = 16_000
-"""The most frequent output words, which are the columns of a release."""
 LABEL_COLUMNS = 8_000
-"""Labels use the more frequent half of them, which people know."""
+"""Labels use the more frequent half of the columns of a release: words that people know."""
 LABEL_WORDS = 3
 
 TOPIC_COUNTS = (6, 5, 4, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -27,14 +25,9 @@ WORD_COUNTS = (4, 1, 1, 1, 1, 1, 1)
 """The counts of a word and the 6 words nearest to it."""
 
 
-def output_rows(encoder: Encoder) -> NDArray[np.int32]:
-    """Return the rows of the word vectors that are the columns of a release, in order."""
-    return encoder.codebook.outputs[:COLUMNS]
-
-
 def output_terms(encoder: Encoder) -> list[str]:
     """Return the words that are the columns of a release."""
-    return [encoder.vectors.words[row] for row in output_rows(encoder).tolist()]
+    return [encoder.vectors.words[row] for row in encoder.columns.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +44,16 @@ class Profiles:
     columns: NDArray[np.int64]
     counts: NDArray[np.int32]
     labels: Sequence[str]
+
+    def with_others(self, others: "Profiles") -> "Profiles":
+        """Return these profiles and those of other entries of the same list."""
+        entries = np.concatenate([self.entries, others.entries])
+        order = np.argsort(entries)
+        labels = [*self.labels, *others.labels]
+        columns = np.concatenate([self.columns, others.columns])[order]
+        return Profiles(
+            entries[order], columns, self.counts, [labels[place] for place in order.tolist()]
+        )
 
     def described(self, sets: NDArray[np.int64]) -> list[str]:
         """Return one description for each row of entries."""
@@ -80,9 +83,8 @@ def make_profiles(
 ) -> Profiles:
     """Compute the labels and profiles of some entries of a list, by default of all."""
     chosen = np.arange(len(entry_list)) if entries is None else np.unique(entries)
-    rows = output_rows(encoder)
+    rows, vectors = encoder.columns, encoder.column_vectors
     words = encoder.vectors.words
-    vectors = encoder.word_vectors(rows)
     topics = entry_list.kind == "topics"
     counts = np.array(TOPIC_COUNTS if topics else WORD_COUNTS, dtype=np.int32)[: len(rows)]
     columns = nearest_several(entry_list.vectors[chosen], vectors, len(counts))

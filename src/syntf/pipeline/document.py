@@ -13,7 +13,7 @@ answer, because nothing else depends on it. ``docs/documents.md`` has the proof,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoded, Encoder, take_rows
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
-from syntf.codebook.profiles import make_profiles, output_terms
+from syntf.codebook.profiles import Profiles, make_profiles, output_terms
 from syntf.core import entropy
 from syntf.core.counts import Counts, stack
 from syntf.core.errors import SyntfError
@@ -80,6 +80,7 @@ class DocumentMechanism:
     loss: float
     plan: Plan
     source: entropy.Source = entropy.system
+    _profiles: dict[str, Profiles] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -153,6 +154,18 @@ class DocumentMechanism:
         """The words that are the columns of a release."""
         return output_terms(self.encoder)
 
+    def profiles(self, entry_list: EntryList, entries: NDArray[np.int64]) -> Profiles:
+        """Return the profiles of these entries of a list, and of others computed before."""
+        known = self._profiles.get(entry_list.digest)
+        wanted = np.unique(entries)
+        if known is not None:
+            wanted = np.setdiff1d(wanted, known.entries)
+        if known is None or len(wanted):
+            found = make_profiles(entry_list, self.encoder, wanted)
+            known = found if known is None else known.with_others(found)
+            self._profiles[entry_list.digest] = known
+        return known
+
     def described(self, drawn: Drawn) -> tuple[Counts, list[str]]:
         """Return the synthetic term counts and a readable description of each document."""
         width = len(self.terms)
@@ -160,7 +173,7 @@ class DocumentMechanism:
         parts, order = [], []
         for entry_list, places in drawn.parts():
             sets = entry_list.entries(drawn.answers[places].ravel()).reshape(len(places), -1)
-            profiles = make_profiles(entry_list, self.encoder, sets)
+            profiles = self.profiles(entry_list, sets)
             parts.append(profiles.rows(sets, width))
             order.append(places)
             for place, label in zip(places.tolist(), profiles.described(sets), strict=True):

@@ -20,10 +20,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntf.codebook.encoder import Encoded, join
-from syntf.codebook.frequency import Estimates, estimate
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import PILOT_MOST
-from syntf.codebook.profiles import make_profiles, output_terms
+from syntf.codebook.profiles import output_terms
 from syntf.core import entropy
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
@@ -36,8 +35,14 @@ from syntf.pipeline.document import (
 )
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
+from syntf.releases.prototypes import (
+    check_kept_columns,
+    released_columns,
+    released_counts,
+    summarize,
+)
 from syntf.releases.rest import Rest
-from syntf.report.document_summary import DocumentSummary, Leading
+from syntf.report.document_summary import DocumentSummary
 
 SAMPLE = PILOT_MOST
 """Documents whose encoded vectors are kept in the first pass."""
@@ -45,8 +50,6 @@ SAMPLE = PILOT_MOST
 _BITS_AT_ONCE = 1 << 12
 
 PILOT_FILE = "pilot.npz"
-PILOT, PROTOTYPES, LABELS = "pilot", "prototypes", "prototype_labels"
-"""Columns that a release of the document unit adds to those that are kept."""
 
 
 @dataclass
@@ -144,7 +147,7 @@ class DocumentRun:
     anonymizer: DocumentAnonymizer
     mechanism: DocumentMechanism | None = None
     sharpened: EntryList | None = None
-    _released: dict[str, list[NDArray[np.int64]]] = field(default_factory=dict)
+    _released: list[NDArray[np.int64]] = field(default_factory=list)
 
     terms_without_vector = 0
 
@@ -159,6 +162,7 @@ class DocumentRun:
 
     def guarantee(self, *, kept_columns: Sequence[str], shuffled: bool) -> Guarantee:
         """Return what the release promises, before the number of documents is known."""
+        check_kept_columns(kept_columns)
         general = self.anonymizer.mechanism(None)
         return self.anonymizer.guarantee(general, kept_columns=kept_columns, shuffled=shuffled)
 
@@ -173,7 +177,7 @@ class DocumentRun:
         size, repeatable = rows.corpus.size, rows.corpus.repeatable
         pilot = self._stored_pilot(draft)
         if pilot is not None:
-            self._resume(pilot)
+            self._resume(pilot, draft)
             with progress("all documents", size) as advance:
                 yield from self._from_stream(rows, rows.frames(advance), pilot)
             return
@@ -206,36 +210,12 @@ class DocumentRun:
         )
         return with_sharpened_list(planned, self.sharpened)
 
-    def estimates(self) -> list[tuple[EntryList, Estimates]]:
-        """Return the noise-corrected frequencies of the entries of each list."""
+    def summary(self) -> DocumentSummary:
+        """Return the released prototypes with their counts, corrected for the known noise."""
         assert self.mechanism is not None
-        found = []
-        for entry_list in (self.mechanism.general, self.sharpened):
-            if entry_list is not None and (answers := self._released.get(entry_list.digest)):
-                drawn = np.concatenate(answers)
-                found.append(
-                    (entry_list, estimate(entry_list, self.mechanism.response(entry_list), drawn))
-                )
-        return found
-
-    def summary(self, most: int = 20) -> DocumentSummary:
-        """Return the most frequent entries with noise-corrected counts, for the report."""
-        assert self.mechanism is not None
-        leading: list[Leading] = []
-        for entry_list, estimates in self.estimates():
-            order = np.argsort(-estimates.counts, kind="stable")[:most]
-            profiles = make_profiles(entry_list, self.anonymizer.encoder, order)
-            label = dict(zip(profiles.entries.tolist(), profiles.labels, strict=True))
-            leading += [
-                Leading(
-                    label[entry], float(estimates.counts[entry]), float(estimates.errors[entry])
-                )
-                for entry in order.tolist()
-            ]
-        leading.sort(key=lambda one: -one.documents)
-        used = self.sharpened or self.mechanism.general
-        kept = float(self.mechanism.response(used).keep_probability)
-        return DocumentSummary(kept, len(used), leading[:most])
+        general = self.mechanism.general
+        none = [np.zeros(len(general), dtype=np.int64)]
+        return summarize(self.mechanism, self.sharpened, self._released or none)
 
     def _begin(self, documents: int | None, sample: Sample) -> Pilot:
         """Choose the pilot among the sampled documents, draw for it and sharpen the list."""
@@ -251,10 +231,20 @@ class DocumentRun:
             self.sharpened = mechanism.sharpen(pilot.answers)
         return pilot
 
-    def _resume(self, pilot: Pilot) -> None:
+    def _resume(self, pilot: Pilot, draft: "drafts.Draft") -> None:
+        """Derive the lists from the stored pilot, and count what complete shards released."""
         self.mechanism = self.anonymizer.mechanism(pilot.documents)
         if len(pilot.places):
             self.sharpened = self.mechanism.sharpen(pilot.answers)
+        for documents in draft.complete_documents():
+            self._count(documents)
+
+    def _count(self, documents: pl.DataFrame) -> None:
+        """Add the released prototypes of a shard to those counted so far."""
+        assert self.mechanism is not None
+        found = released_counts(documents, self.mechanism.general, self.sharpened)
+        before = self._released or [np.zeros_like(counts) for counts in found]
+        self._released = [old + new for old, new in zip(before, found, strict=True)]
 
     def _stored_pilot(self, draft: "drafts.Draft") -> Pilot | None:
         raw = draft.stored(PILOT_FILE)
@@ -267,7 +257,8 @@ class DocumentRun:
         for frame in frames:
             columns.append(rows.released_columns(frame, done))
             done += frame.height
-        yield self._shard(encoded, pl.concat(columns), pilot, rows.done)
+        if columns:
+            yield self._shard(encoded, pl.concat(columns), pilot, rows.done)
 
     def _from_stream(
         self, rows: Rest, frames: Iterator[pl.DataFrame], pilot: Pilot
@@ -303,16 +294,6 @@ class DocumentRun:
         answers[rest] = mechanism.draw(encoded.at(rest), self.sharpened or mechanism.general)
         drawn = Drawn(answers, is_pilot, mechanism.general, self.sharpened)
         counts, labels = mechanism.described(drawn)
-        entries: list[list[int]] = [[]] * len(encoded)
-        for entry_list, places in drawn.parts():
-            self._released.setdefault(entry_list.digest, []).append(answers[places].ravel())
-            sets = entry_list.entries(answers[places].ravel()).reshape(len(places), -1)
-            for place, row in zip(places.tolist(), sets.tolist(), strict=True):
-                entries[place] = row
-        described = [
-            pl.Series(PROTOTYPES, entries, dtype=pl.List(pl.Int32)),
-            pl.Series(LABELS, labels, dtype=pl.String),
-        ]
-        if self.sharpened is not None:
-            described.insert(0, pl.Series(PILOT, is_pilot))
-        return counts, columns.with_columns(described)
+        documents = columns.with_columns(released_columns(drawn, labels))
+        self._count(documents)
+        return counts, documents

@@ -7,7 +7,7 @@ Another run can continue it, and never draws again for a document in a complete 
 import io
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -162,6 +162,11 @@ class Draft:
         """Return a file that an earlier run kept beside its complete shards."""
         path = self._folder / name
         return path.read_bytes() if self._rows and path.is_file() else None
+
+    def complete_documents(self) -> Iterator[pl.DataFrame]:
+        """Yield the documents of the complete shards that an earlier run wrote."""
+        for shard in range(len(self._rows)):
+            yield pl.read_parquet(self._read_raw(shard)[1])
 
     def discard(self) -> None:
         """Remove the draft."""

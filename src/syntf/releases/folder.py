@@ -15,7 +15,7 @@ from syntf.core.files import sha256_of, sync
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.readme import render_readme
 from syntf.releases.shuffle import Shard
-from syntf.releases.writers import WRITERS, write_documents
+from syntf.releases.writers import WRITERS, prototypes_csv, write_documents
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
@@ -25,8 +25,12 @@ from syntf.vocabulary.vocabulary import as_lines
 ROW_NUMBER = "document"
 """The column that numbers the documents, if no id column identifies them."""
 
+PROTOTYPES_FILE = "prototypes.csv"
+"""The released prototypes of a release of the document unit."""
+
 _FILE_NAME = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
+    r"|prototypes\.csv"
 )
 
 
@@ -115,6 +119,8 @@ def write_all(
     pattern = "-*" if len(names) > 1 else ""
     vectors, rows = shard_files(Path(), pattern, WRITERS[format][0])
     (folder / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
+    if isinstance(table, DocumentSummary):
+        (folder / PROTOTYPES_FILE).write_bytes(prototypes_csv(table))
     text = render_readme(guarantee, sparsity.documents, columns, vectors.name, rows.name)
     (folder / "README.txt").write_bytes(text.encode())
     (folder / REPORT_FILE).write_bytes(render_report(guarantee, table, sparsity).encode())

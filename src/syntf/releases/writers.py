@@ -1,5 +1,6 @@
 """Write synthetic counts in the formats that other tools read, and the documents beside them."""
 
+import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +12,7 @@ import polars as pl
 
 from syntf.core.counts import Counts, matrix, released_type
 from syntf.releases import archive
+from syntf.report.document_summary import DocumentSummary
 
 Writer = Callable[[IO[bytes], Counts, Sequence[str], int], None]
 """Writes counts over some terms to a file; the last argument numbers the first document."""
@@ -93,6 +95,17 @@ def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
     parquet = io.BytesIO()  # in memory first, so that a full disk raises an OSError
     documents.rechunk().write_parquet(parquet)  # batches of input must not show
     file.write(parquet.getbuffer())
+
+
+def prototypes_csv(summary: DocumentSummary) -> bytes:
+    """Return the contents of ``prototypes.csv``: one row for each released prototype."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("list", "prototype", "label", "released", "estimate", "standard_error"))
+    for one in summary.prototypes:
+        estimates = (f"{value:.1f}" for value in (one.estimate, one.error))
+        writer.writerow((one.list, one.prototype, one.label, one.released, *estimates))
+    return text.getvalue().encode()
 
 
 def _labelled(counts: Counts, labels: Sequence[str]) -> Iterator[list[str]]:

@@ -123,9 +123,15 @@ def document_figures(
         else None,
         "kept": summary.kept,
         "entries": summary.entries,
+        "answered": summary.answered,
         "pilot": unit.pilot,
         "leading": [
-            {"label": one.label, "documents": round(one.documents), "error": round(one.error)}
+            {
+                "label": one.label,
+                "released": one.released,
+                "documents": round(one.estimate),
+                "error": round(one.error),
+            }
             for one in summary.leading
         ],
         "table_digest": guarantee.digest,
