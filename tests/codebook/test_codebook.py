@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from syntf.codebook import codebook as codebook_module
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoder
 from syntf.core.errors import SyntfError
@@ -51,17 +52,63 @@ BAD = {
     "the same vector": lambda c: nodes(c, 3, c.nodes[4]),
     "another number of dimensions": lambda c: {"nodes": c.nodes[:, :7]},
     "not a tree": lambda c: {"child": np.array([1, 3, 3, 0, 0, 0, 0], np.int32)},
-    "wrong types": lambda c: {"whiten": np.full((8, 8), np.nan)},
+    "whole numbers": lambda c: {"whiten": np.full((8, 8), np.nan)},
+    "numbers of the right type": lambda c: {"nodes": c.nodes.astype(np.float32) * np.nan},
+    "of the right type": lambda c: {"nodes": np.array(3, np.int8)},
+    "right type": lambda c: {"child": np.zeros((7, 1), np.int32)},
+    "at least two": lambda c: {"nodes": c.nodes[:0], "child": c.child[:0]},
+    "its tree": lambda c: {"spread": c.spread[:3]},
+    "than its encoder": lambda c: {"whiten": np.eye(7, dtype=np.int16)},
     "have no vector": lambda c: {"outputs": np.array([0, 99], np.int32)},
+    "it names words": lambda c: {"outputs": np.array([1, 1], np.int32)},
+    "own words": lambda c: {"own_centre": np.zeros(3, np.int16)},
+    "own word vectors": lambda c: {"own_weight": np.ones(2, np.uint16)},
     "256 numbers": lambda c: {"tf": c.tf[:9]},
+    "readable name": lambda c: {"labels": ("a", "b\x1b[2J")},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", BAD)
 def test_a_codebook_that_cannot_be_used_is_refused_with_the_reason(toy_codebook, tmp_path, what):
     replace(toy_codebook, **BAD[what](toy_codebook)).write(tmp_path / "bad")
-    with pytest.raises(SyntfError, match=what):
+    with pytest.raises(SyntfError, match=f"bad cannot be used as a codebook: .*{what}"):
         Codebook.read(tmp_path / "bad")
+
+
+def rewritten(codebook, folder, **changed):
+    """Write a codebook, then replace some members of its file; returns the path."""
+    codebook.write(folder / "good")
+    with zipfile.ZipFile(folder / "good") as good:
+        parts = {name: good.read(name) for name in good.namelist()}
+    with zipfile.ZipFile(folder / "bad", "w", zipfile.ZIP_DEFLATED) as bad:
+        for name, content in {**parts, **changed}.items():
+            bad.writestr(name, content)
+    return folder / "bad"
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_unread(toy_codebook, tmp_path, monkeypatch):
+    path = rewritten(toy_codebook, tmp_path, **{"nodes.npy": bytes(10**6)})
+    monkeypatch.setattr(codebook_module, "_LARGEST", 10**6 - 1)
+    assert path.stat().st_size < 10**5
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("the file was unpacked"))
+    with pytest.raises(SyntfError, match="too large for a codebook"):
+        Codebook.read(path)
+
+
+def test_an_array_that_states_another_size_is_refused(toy_codebook, tmp_path):
+    """An array that claims 2**60 numbers must not be given room."""
+    stated = io.BytesIO()
+    kind = {"descr": "|i1", "fortran_order": False, "shape": (1 << 40, 1 << 20)}
+    np.lib.format.write_array_header_1_0(stated, kind)
+    for raw in (stated.getvalue(), b"", b"\x93NUMPY\x02\x00"):
+        with pytest.raises(SyntfError, match="is not a codebook"):
+            Codebook.read(rewritten(toy_codebook, tmp_path, **{"nodes.npy": raw}))
+
+
+@pytest.mark.parametrize("header", [b"", b"[]", b"null", b'{"format": 1}', b"\xff", b"[" * 10**5])
+def test_another_header_is_refused(toy_codebook, tmp_path, header):
+    with pytest.raises(SyntfError, match=r"not a codebook"):
+        Codebook.read(rewritten(toy_codebook, tmp_path, **{"header.json": header}))
 
 
 def test_no_pickle_is_loaded(toy_codebook, tmp_path):
@@ -90,3 +137,10 @@ def test_another_file_is_refused(tmp_path, content):
 def test_a_codebook_for_other_word_vectors_is_refused(toy_codebook, embedded):
     with pytest.raises(SyntfError, match="other word vectors"):
         Encoder(toy_codebook, embedded)
+
+
+def test_a_codebook_that_names_the_vectors_of_another_size_is_refused(toy_codebook, toy_vectors):
+    """The digest of the word vectors is stated, not computed: a file may state any digest."""
+    fewer = replace(toy_codebook, weight=toy_codebook.weight[:30], outputs=toy_codebook.outputs[:9])
+    with pytest.raises(SyntfError, match="for 30 word vectors of 8 dimensions, but there are 40"):
+        Encoder(fewer, toy_vectors)

@@ -7,12 +7,14 @@ target everywhere. A codebook is one file, a zip of NumPy arrays with a header i
 
 import json
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from importlib import resources
 from io import BytesIO
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -35,6 +37,11 @@ _LABELS = "labels.json"
 _LONGEST_LABEL = 400  # characters
 _LARGEST = 1 << 28  # bytes of a codebook file that is read at all
 _DATE = (1980, 1, 1, 0, 0, 0)
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, EOFError, ValueError, LookupError, TypeError, AttributeError,
+    RuntimeError,
+)  # fmt: skip
+"""What reading a file raises that is not a codebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +158,12 @@ class Codebook:
             if place.stat().st_size > _LARGEST:
                 raise SyntfError(f"{place} is too large for a codebook")
             with zipfile.ZipFile(place) as file:
+                if sum(entry.file_size for entry in file.infolist()) > _LARGEST:
+                    raise SyntfError(f"{place} is too large for a codebook")
                 header = json.loads(file.read(_HEADER))
                 if header.get("format") != FORMAT:
                     raise SyntfError(f"{place} is not a codebook of a known format")
-                arrays = {
-                    name: np.lib.format.read_array(
-                        BytesIO(file.read(f"{name}.npy")), allow_pickle=False
-                    )
-                    for name in _ARRAYS
-                }
+                arrays = {name: _read_array(file.read(f"{name}.npy")) for name in _ARRAYS}
                 labels = json.loads(file.read(_LABELS)) if _LABELS in file.namelist() else []
             declared = str(header["origin"])
             made = cls(
@@ -171,7 +175,7 @@ class Codebook:
             )
         except OSError as error:
             raise SyntfError(f"cannot read the codebook {place}: {error.strerror}") from None
-        except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError) as error:
+        except _UNREADABLE as error:
             if isinstance(error, SyntfError):
                 raise
             raise SyntfError(
@@ -204,56 +208,8 @@ class Codebook:
 
     def check(self, place: str) -> None:
         """Raise SyntfError unless all arrays fit each other and hold usable numbers."""
-        nodes, size = len(self.nodes), self.nodes.shape[-1]
-        own = self.own_vectors.shape[-1] if len(self.own_rows) else 0
-        words = len(self.weight)
-        for what, holds in (
-            ("its arrays have the wrong types", self._types_fit()),
-            ("a codebook needs at least two prototypes", self._leaf_count() >= 2),
-            (
-                "its vectors have another number of dimensions than its encoder",
-                self.centre.shape == self.word_centre.shape == self.common.shape
-                and self.whiten.shape == (len(self.centre),) * 2
-                and size == len(self.centre) + own,
-            ),
-            (
-                "its tree is not a tree",
-                self.child.shape == self.points.shape == self.spread.shape == (nodes,)
-                and self._is_tree(),
-            ),
-            (
-                "a prototype has no direction: its vector is zero",
-                bool(self.nodes.any(axis=1).all()),
-            ),
-            ("two prototypes have the same vector", self._leaves_differ()),
-            (
-                "it names words that have no vector",
-                bool(len(self.outputs))
-                and len(np.unique(self.outputs)) == len(self.outputs)
-                and all(
-                    not len(rows) or (rows.min() >= 0 and rows.max() < words)
-                    for rows in (self.outputs, self.own_rows)
-                ),
-            ),
-            (
-                "its own word vectors do not fit its own words",
-                len(self.own_weight) == len(self.own_rows) == len(self.own_vectors)
-                and bool((np.diff(self.own_rows) > 0).all()),
-            ),
-            ("its weights of occurrences are not 256 numbers", self.tf.shape == (256,)),
-            (
-                "its labels are not one readable name for each topic",
-                not self.labels
-                or (
-                    len(self.labels) == nodes
-                    and all(
-                        0 < len(label) <= _LONGEST_LABEL and label.isprintable()
-                        for label in self.labels
-                    )
-                ),
-            ),
-        ):
-            if not holds:
+        for what, holds in _REQUIREMENTS:  # in this order: later ones rely on earlier ones
+            if not holds(self):
                 raise SyntfError(f"{place} cannot be used as a codebook: {what}")
 
     def _types_fit(self) -> bool:
@@ -264,10 +220,45 @@ class Codebook:
             for array in (found[name],)
         )
 
-    def _leaf_count(self) -> int:
-        return int(np.count_nonzero(self.leaves))
+    def _dimensions_fit(self) -> bool:
+        own = self.own_vectors.shape[1] if len(self.own_rows) else 0
+        size = len(self.centre)
+        return (
+            self.word_centre.shape == self.common.shape == (size,)
+            and self.whiten.shape == (size, size)
+            and self.nodes.shape[1] == size + own
+        )
+
+    def _words_exist(self) -> bool:
+        words = len(self.weight)
+        return (
+            bool(len(self.outputs))
+            and len(np.unique(self.outputs)) == len(self.outputs)
+            and all(
+                not len(rows) or (rows.min() >= 0 and rows.max() < words)
+                for rows in (self.outputs, self.own_rows)
+            )
+        )
+
+    def _own_words_fit(self) -> bool:
+        own = self.own_vectors.shape[1] if len(self.own_rows) else 0
+        return (
+            len(self.own_weight) == len(self.own_rows) == len(self.own_vectors)
+            and len(self.own_centre) == own
+            and bool((np.diff(self.own_rows) > 0).all())
+        )
+
+    def _labels_fit(self) -> bool:
+        return not self.labels or (
+            len(self.labels) == len(self.nodes)
+            and all(
+                0 < len(label) <= _LONGEST_LABEL and label.isprintable() for label in self.labels
+            )
+        )
 
     def _is_tree(self) -> bool:
+        if not len(self.nodes) == len(self.child) == len(self.points) == len(self.spread):
+            return False
         parents = np.flatnonzero(self.child)
         first = self.child[parents]
         children = np.sort(np.concatenate([first, first + 1]))
@@ -291,6 +282,29 @@ _ARRAYS: dict[str, tuple[str, int]] = {
 }  # fmt: skip
 """The type and the number of dimensions of each array, in the order of the file."""
 
+_REQUIREMENTS: tuple[tuple[str, Callable[[Codebook], bool]], ...] = (
+    ("an array does not hold whole numbers of the right type", Codebook._types_fit),
+    (
+        "a codebook needs at least two prototypes",
+        lambda book: int(np.count_nonzero(book.leaves)) >= 2,
+    ),
+    (
+        "its vectors have another number of dimensions than its encoder",
+        Codebook._dimensions_fit,
+    ),
+    ("its tree is not a tree", Codebook._is_tree),
+    (
+        "a prototype has no direction: its vector is zero",
+        lambda book: bool(book.nodes.any(axis=1).all()),
+    ),
+    ("two prototypes have the same vector", Codebook._leaves_differ),
+    ("it names words that have no vector", Codebook._words_exist),
+    ("its own word vectors do not fit its own words", Codebook._own_words_fit),
+    ("its weights of occurrences are not 256 numbers", lambda book: book.tf.shape == (256,)),
+    ("its labels are not one readable name for each topic", Codebook._labels_fit),
+)
+"""What a codebook must fulfil to be used, with the reason that an error gives."""
+
 assert set(_ARRAYS) < {field.name for field in fields(Codebook)}
 
 
@@ -300,6 +314,18 @@ def _labels_json(labels: Sequence[str]) -> str:
 
 def _little_endian(array: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+
+
+def _read_array(raw: bytes) -> NDArray[Any]:
+    """Read an array, if its header states exactly as many numbers as follow."""
+    file = BytesIO(raw)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("another version of the format of arrays")
+    shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    if prod(shape) * kind.itemsize != len(raw) - file.tell():
+        raise ValueError("another number of values than stated")
+    found: NDArray[Any] = np.lib.format.read_array(BytesIO(raw), allow_pickle=False)
+    return found
 
 
 def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:

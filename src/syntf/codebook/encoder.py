@@ -92,6 +92,12 @@ class Encoder:
             raise SyntfError(
                 "the codebook was made for other word vectors: build it again with these vectors"
             )
+        words, size = len(self.codebook.weight), len(self.codebook.centre)
+        if (words, size) != self.vectors.matrix.shape:
+            raise SyntfError(
+                f"the codebook is for {words:,} word vectors of {size} dimensions, but there are "
+                f"{len(self.vectors.words):,} of {self.vectors.matrix.shape[1]}: build it again"
+            )
 
     def encode(self, documents: Documents) -> Encoded:
         """Encode documents whose terms are rows of the word vectors; other terms are ignored."""
