@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.counts import matrix
+from syntf.core.errors import SyntfError
 from syntf.inputs.sequences import as_names, as_texts, refuse_single_text
 from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.mechanism import gpu
@@ -26,8 +27,10 @@ from syntf.pipeline.settings import Settings
 class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn texts into synthetic term-frequency vectors with a differential-privacy guarantee.
 
-    Every document becomes `length` words. Each of them is drawn from the document and replaced,
-    by the Exponential mechanism, by a word of similar meaning and different spelling.
+    In the document unit (`document_loss`), a document is described by one choice among public
+    topics, or among sets of words, which is randomised; its counts are the public term profile of
+    the released choice. In the words unit (`loss` or `epsilon`), every document becomes `length`
+    words. Each of them is drawn from the document and replaced by a word of similar meaning.
 
     Parameters
     ----------
@@ -100,6 +103,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vectors : path, 'spacy:MODEL', WordVectors, gensim KeyedVectors or spaCy pipeline, optional
         Word vectors in place of the embedded ones: a GloVe or word2vec file (text or binary, plain
         or .gz), an .npz file with the arrays words and vectors, or spacy:MODEL.
+    list_from : path, optional
+        Folder of an earlier release of the document unit that had a pilot. Documents answer from
+        the list which that pilot led to. The list is public, so this costs no privacy.
     source : callable, optional
         A source of random bytes, for tests. The guarantee of what it draws is marked NOT PRIVATE.
         By default the operating system's entropy is used; there is no ``random_state``.
@@ -115,7 +121,13 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     guarantee_ : Guarantee
-        What ``transform`` guarantees; the fields of ``guarantee.json``.
+        What ``transform`` guarantees; after ``fit_transform``, what that release guarantees. The
+        fields of ``guarantee.json``.
+    labels_ : list of str
+        After ``fit_transform`` in the document unit: a readable name of what was released for each
+        document, such as ``orbit, spacecraft, earth``.
+    pilot_ : ndarray of bool
+        After ``fit_transform`` in the document unit: whether each document was one of the pilot.
 
     Raises
     ------
@@ -126,11 +138,23 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     Each row of ``transform`` is ``guarantee_.loss_per_document``-differentially private in its
     document; any two documents are adjacent. Transforming the same texts again draws anew, and
-    the losses add up.
+    the losses add up: ``fit_transform`` followed by ``transform`` of the same texts loses twice.
+
+    In the document unit, ``fit_transform`` of 1,000 texts or more has a pilot: a random part of
+    the documents answers first and sharpens the list for the others and for later calls of
+    ``transform``. After ``fit`` alone, ``transform`` answers from the general list of the codebook,
+    or from the list of an earlier release (`list_from`).
 
     Examples
     --------
     >>> from syntf import SynTF
+    >>> synthetic = SynTF(document_loss=10)
+    >>> counts = synthetic.fit_transform(["A rocket flew to the moon.", "Add garlic to the soup."])
+    >>> synthetic.guarantee_.loss_per_document, counts.shape[0], len(synthetic.labels_)
+    (10.0, 2, 2)
+
+    The words unit keeps more and promises less:
+
     >>> synthetic = SynTF(length=20, vocabulary=["cat", "dog", "car", "train", "bus"])
     >>> counts = synthetic.fit_transform(["My cat chased the dog.", ""])
     >>> counts.shape, counts.sum(axis=1).tolist()
@@ -165,6 +189,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_size: int | None = None,
         synsets: bool = False,
         vectors: Any = None,
+        list_from: str | PathLike[str] | None = None,
         source: entropy.Source | None = None,
         n_jobs: int | None = None,
         device: str | None = None,
@@ -193,6 +218,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_size = max_size
         self.synsets = synsets
         self.vectors = vectors
+        self.list_from = list_from
         self.source = source
         self.n_jobs = n_jobs
         self.device = device
@@ -209,7 +235,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         texts = as_texts(X)
         chosen = self.get_params(deep=False)
-        for name in ("source", "n_jobs", "device", "ledger"):
+        for name in ("list_from", "source", "n_jobs", "device", "ledger"):
             del chosen[name]
         source = entropy.system if self.source is None else self.source
         if self.device is not None:
@@ -217,12 +243,36 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = Settings.from_preset(**chosen)
         with parallel.at_most(self.n_jobs):
             self._anonymizer = (
-                DocumentAnonymizer.build(settings, source=source)
+                self._document_anonymizer(settings, source)
                 if settings.unit == "document"
-                else Anonymizer.build(settings, texts, source=source, device=self.device)
+                else self._words_anonymizer(settings, texts, source)
             )
             self.guarantee_ = self._anonymizer.guarantee()
+        for name in ("labels_", "pilot_"):  # of an earlier fit_transform
+            self.__dict__.pop(name, None)
         return self
+
+    def _document_anonymizer(
+        self, settings: Settings, source: entropy.Source
+    ) -> DocumentAnonymizer:
+        anonymizer = DocumentAnonymizer.build(settings, source=source)
+        if self.list_from is not None:
+            from syntf.releases.earlier_list import read_earlier_list  # needs polars
+
+            anonymizer.sharpened = read_earlier_list(
+                self.list_from, anonymizer.encoder, anonymizer.loss
+            )
+        return anonymizer
+
+    def _words_anonymizer(
+        self, settings: Settings, texts: Sequence[str], source: entropy.Source
+    ) -> Anonymizer:
+        if self.list_from is not None:
+            raise SyntfError(
+                "list_from names the list of a release of the document unit: give document_loss "
+                "too, or leave list_from out"
+            )
+        return Anonymizer.build(settings, texts, source=source, device=self.device)
 
     def transform(
         self,
@@ -248,6 +298,33 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_names(ids, authors)
         return self._charge_and_draw(as_texts(X), ids, authors)
+
+    def transform_with_labels(
+        self,
+        X: Iterable[str],
+        ids: Iterable[Any] | None = None,
+        authors: Iterable[Any] | None = None,
+    ) -> tuple[csr_matrix, list[str]]:
+        """Return synthetic counts of texts, and a readable name of what was released for each.
+
+        This draws anew, as :meth:`transform` does, and has its parameters. It needs the document
+        unit.
+
+        Examples
+        --------
+        >>> synthetic = SynTF(document_loss=40).fit([])
+        >>> synthetic.transform_with_labels(["The rocket reached its orbit."])[1]  # doctest: +SKIP
+        ['reach; rocket; orbit; spacecraft']
+        """
+        self._check_names(ids, authors)
+        anonymizer = self._anonymizer
+        if not isinstance(anonymizer, DocumentAnonymizer):
+            raise SyntfError("only a release of the document unit has labels: give document_loss")
+        texts = as_texts(X)
+        self._charge(texts, ids, authors)
+        with parallel.at_most(self.n_jobs):
+            counts, labels = anonymizer.single.described(anonymizer.anonymize_singly(texts))
+        return matrix(counts), labels
 
     def iter_transform(
         self,
@@ -284,15 +361,22 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ids: Iterable[Any] | None = None,
         authors: Iterable[Any] | None = None,
     ) -> csr_matrix:
-        """Fit and transform the same texts, which may come from a generator."""
+        """Fit and transform the same texts, which may come from a generator.
+
+        In the document unit with 1,000 texts or more, a pilot sharpens the list. Transforming the
+        same texts once more would count their loss a second time.
+        """
         texts = as_texts(X)
         self.fit(texts, y)
-        if not isinstance(self._anonymizer, DocumentAnonymizer):
+        anonymizer = self._anonymizer
+        if not isinstance(anonymizer, DocumentAnonymizer):
             return self.transform(texts, ids, authors)
         self._check_names(ids, authors)
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
-            counts, self.labels_, self.guarantee_ = self._anonymizer.anonymize_together(texts)
+            drawn, self.guarantee_ = anonymizer.anonymize_together(texts)
+            counts, self.labels_ = anonymizer.single.described(drawn)
+        self.pilot_ = drawn.pilot
         return matrix(counts)
 
     def _transform_batches(
@@ -310,8 +394,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
             if isinstance(anonymizer, DocumentAnonymizer):
-                counts, self.labels_ = anonymizer.anonymize_singly(texts)
-                return matrix(counts)
+                drawn = anonymizer.anonymize_singly(texts)
+                return matrix(anonymizer.single.described(drawn)[0])
             return anonymizer.anonymize(texts)
 
     def _charge(

@@ -10,7 +10,7 @@ import pytest
 from syntf import Settings, SynTF, SyntfError
 from syntf.pipeline.settings import PRESET, PRESETS, SETTINGS, preset_values
 
-ESTIMATOR_ONLY = {"source", "n_jobs", "device", "ledger"}
+ESTIMATOR_ONLY = {"list_from", "source", "n_jobs", "device", "ledger"}
 """Parameters of the estimator that say how it works, not what it releases."""
 
 

@@ -240,24 +240,33 @@ class DocumentAnonymizer:
         """The columns of the counts."""
         return output_terms(self.encoder)
 
-    def anonymize_together(self, texts: Sequence[str]) -> tuple[Counts, list[str], Guarantee]:
+    def anonymize_together(self, texts: Sequence[str]) -> tuple[Drawn, Guarantee]:
         """Release texts together, with a pilot if there are enough of them.
 
-        The sharpened list is kept for documents that come later. Returns the counts, a readable
-        description of each document, and the guarantee.
+        The sharpened list is kept for documents that come later. With the list of an earlier
+        release there is no pilot. Returns what was released and the guarantee.
         """
+        if self.sharpened is not None:
+            return self.anonymize_singly(texts), self.guarantee()
         mechanism = self.mechanism(len(texts))
         drawn = mechanism.release(self.read(texts))
-        self.sharpened = drawn.sharpened or self.sharpened
-        counts, labels = mechanism.described(drawn)
-        return counts, labels, with_sharpened_list(self.guarantee(mechanism), drawn.sharpened)
+        self.sharpened = drawn.sharpened
+        return drawn, with_sharpened_list(self.guarantee(mechanism), drawn.sharpened)
 
-    def anonymize_singly(self, texts: Sequence[str]) -> tuple[Counts, list[str]]:
-        """Release texts from the list of an earlier release, or else from the general list."""
-        mechanism = self.mechanism(None)
-        entry_list = self.sharpened or mechanism.general
-        answers = mechanism.draw(self.read(texts), entry_list)
-        return mechanism.described(Drawn(answers, np.zeros(len(texts), dtype=bool), entry_list))
+    @cached_property
+    def single(self) -> DocumentMechanism:
+        """The mechanism of documents that are released one at a time, without a pilot."""
+        return self.mechanism(None)
+
+    @property
+    def single_list(self) -> EntryList:
+        """The list of documents released one at a time: an earlier release's, or the general."""
+        return self.sharpened or self.single.general
+
+    def anonymize_singly(self, texts: Sequence[str]) -> Drawn:
+        """Release texts from :attr:`single_list`. Each call spends their loss."""
+        answers = self.single.draw(self.read(texts), self.single_list)
+        return Drawn(answers, np.zeros(len(texts), dtype=bool), self.single_list)
 
     def guarantee(
         self,
@@ -268,12 +277,19 @@ class DocumentAnonymizer:
     ) -> Guarantee:
         """Return what a release by `mechanism` promises, before its pilot has answered.
 
-        By default the mechanism is that of documents which are released one at a time.
+        By default the mechanism is that of documents which are released one at a time. These
+        answer from the list of an earlier release, if there is one, so its digest is recorded.
         """
-        mechanism = mechanism or self.mechanism(None)
+        earlier = self.sharpened if mechanism is None else None
+        mechanism = mechanism or self.single
         settings, plan, book = self.settings, mechanism.plan, self.encoder.codebook
-        response = mechanism.response(mechanism.general)
+        response = mechanism.response(earlier or mechanism.general)
         seeded = self.source is not entropy.system
+        sharpened_entries, sharpened_size = plan.sharpened_entries, plan.sharpened_size
+        if earlier is not None:
+            sharpened_entries, sharpened_size = len(earlier), earlier.size
+        elif not plan.pilot:
+            sharpened_entries = sharpened_size = 0
         return Guarantee(
             unit="document",
             mechanism=response.scheme,
@@ -299,13 +315,13 @@ class DocumentAnonymizer:
                 entries=len(mechanism.general),
                 size=plan.size,
                 pilot=plan.pilot,
-                sharpened_entries=plan.sharpened_entries if plan.pilot else 0,
-                sharpened_size=plan.sharpened_size if plan.pilot else 0,
+                sharpened_entries=sharpened_entries,
+                sharpened_size=sharpened_size,
                 encoder="word vectors",
                 codebook=f"sha256:{book.digest}",
                 codebook_origin=book.origin,
                 general=f"sha256:{mechanism.general.digest}",
-                sharpened="",
+                sharpened="" if earlier is None else f"sha256:{earlier.digest}",
             ),
             provenance={
                 "vocabulary": "fitted" if book.origin == "private" else "public",

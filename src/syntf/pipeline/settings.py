@@ -301,6 +301,11 @@ class Settings:
         name = _preset_for(chosen) if preset in (None, "default") else str(preset)
         if name not in PRESETS:
             raise SyntfError(f"a preset is {', '.join(PRESETS)}, not {preset!r}")
+        if "document_loss" in chosen and "document_loss" not in PRESETS[name]:
+            raise SyntfError(
+                f"document_loss is a setting of the document unit and {name} a preset of the words "
+                "unit: leave one of them out"
+            )
         base = dict(PRESETS[name])
         for setting, other in EXCLUSIVE:
             if setting in chosen:
@@ -351,8 +356,9 @@ class Settings:
         changed = [name for name in other if getattr(self, name) != SETTINGS[name].default]
         if changed and self.unit == "document":
             raise SyntfError(
-                f"{changed[0]} is a setting of the words unit: leave it out, or choose the preset "
-                "words, whose loss per document is much larger"
+                f"{changed[0]} is a setting of the words unit and document_loss one of the "
+                f"document unit: leave out {changed[0]}, or choose the preset words without "
+                "document_loss; its loss per document is much larger"
             )
         if changed:
             raise SyntfError(

@@ -131,11 +131,11 @@ class DocumentUnit:
     draws, loss_per_draw : answers drawn for a document, and the largest loss of each.
     entries, size : entries of the general list, and entries in an answer.
     pilot : documents that answered from the general list first; 0 without a pilot.
-    sharpened_entries, sharpened_size : the same for the list of all other documents; 0 without a
-        pilot.
+    sharpened_entries, sharpened_size : the same for the list of all other documents; 0 without
+        such a list. Without a pilot it is the list of an earlier release.
     encoder : what encodes a document.
     codebook, codebook_origin : the digest of the codebook, and who says that it is public.
-    general, sharpened : the digests of the lists; `sharpened` is empty without a pilot.
+    general, sharpened : the digests of the lists; `sharpened` is empty without such a list.
     """
 
     kind: str
