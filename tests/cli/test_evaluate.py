@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -27,7 +28,7 @@ EVALUATE = [
 ]
 COLUMNS = (
     "method task scenario model attacker epsilon length spelling morphology synsets loss_per_word "
-    "runs f1 f1_std precision recall"
+    "loss_per_document runs f1 f1_std precision recall"
 ).split()
 
 
@@ -164,7 +165,8 @@ def test_table_fits_80_columns_and_notices_are_printed(evaluated):
 def test_linkage_is_written_and_printed(evaluated):
     out, done = evaluated
     found = rows(out / "linkage.csv")
-    assert list(found[0]) == ("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
+    columns = "task pairs method auc tpr_at_1pct tpr_at_0.1pct same other first_guess among"
+    assert list(found[0]) == columns.split()
     tasks = [(row["task"], row["method"], row["pairs"]) for row in found]
     assert tasks == [
         ("document", "syntf", "any"), ("document", "syntf", "same label"),
@@ -174,6 +176,8 @@ def test_linkage_is_written_and_printed(evaluated):
         ("author-releases", "syntf", "any"), ("author-releases", "syntf", "same label"),
     ]  # fmt: skip
     assert float(found[0]["auc"]) > 0.99
+    assert float(found[0]["first_guess"]) > 0.9
+    assert int(found[0]["among"]) == int(found[0]["same"])
     assert found[2]["tpr_at_0.1pct"] == ""  # too few texts to say
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("a text and its")]
     assert line.count("1.000") >= 2
@@ -338,3 +342,24 @@ def test_interrupted_evaluation_continues(tmp_path, toy_file):
     runs = [json.loads(line) for line in after.splitlines()[1:]]
     numbers = [run["run"] for run in runs if run["method"] == "syntf"]
     assert len(numbers) == len(set(numbers)) >= kept.count("\n") - 3
+
+
+def test_whole_documents_are_evaluated(here, example):
+    shutil.copy(example / "example.csv", ".")
+    done = here(*EVALUATE, "--document-loss", 10, "--runs", 1, "--tagger", "pattern", "--out", "p")
+    code, printed = done[0], done[1]
+    assert code == 0, done
+    assert "loss 10.00 per document; mean of 1 run" in printed
+    assert "analyst informed" in printed
+    assert "at the first guess, among 80:" in printed
+    results = rows(Path("p/results.csv"))
+    released = [row for row in results if row["method"] == "syntf"]
+    assert {(row["loss_per_word"], row["loss_per_document"]) for row in released} == {("", "10.0")}
+    assert {"entries", "words", "topic"} <= {row["attacker"] for row in released}
+
+
+def test_settings_of_both_units_together_are_refused(here, example):
+    shutil.copy(example / "example.csv", ".")
+    code, _, errors = here(*EVALUATE, "--document-loss", 10, "--length", 40, "--out", "p")
+    assert code != 0
+    assert "length is a setting of the words unit" in errors

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from syntf.cli import output
 from syntf.cli.output import escape
+from syntf.core.exact import shown
 from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.experiment.folder import LINKAGE_NAMES
 from syntf.evaluation.experiment.names import MODELS
@@ -20,8 +21,6 @@ from syntf.evaluation.experiment.results import (
     strongest_attack,
     topic_floor,
 )
-from syntf.pipeline.settings import Settings
-from syntf.privacy.bounds import document_loss
 
 HEADING = "For the owner of the texts: exact figures, not part of any release."
 METHODS = {
@@ -45,13 +44,21 @@ def print_folder(contents: str, out: Any) -> None:
     output.say(f"{contents} written to {escape(str(out))}", wrap=False)
 
 
-def loss_record(results: Results, parameters: Parameters, settings: Settings) -> dict[str, Any]:
-    """Return the losses of the evaluated releases, as ``guarantee.json`` has them."""
-    tight = results.loss(parameters) or 0.0
-    return {
-        "loss_per_word": {"tight": tight},
-        "loss_per_document": document_loss(tight, settings.length),
-    }
+def loss_record(results: Results, parameters: Parameters) -> dict[str, Any]:
+    """Return the losses of the evaluated releases, as ``guarantee.json`` has them.
+
+    Releases of whole documents have no loss per word.
+    """
+    tight = results.loss(parameters)
+    per_word = {} if tight is None else {"loss_per_word": {"tight": tight}}
+    return {**per_word, "loss_per_document": results.document_loss(parameters) or 0.0}
+
+
+def loss_text(results: Results, parameters: Parameters) -> str:
+    """Return the losses of the evaluated releases in words."""
+    per_word, loss = results.loss(parameters), results.document_loss(parameters) or 0.0
+    first = "" if per_word is None else f"{shown(per_word, 4)} per word, "
+    return f"loss {first}{shown(loss, 2)} per document"
 
 
 def result_records(results: Results) -> list[dict[str, Any]]:
@@ -116,6 +123,16 @@ def linkage_table(attacks: Iterable[LinkageAttack]) -> Table:
         table.add_row(name, *row)
     table.add_row("by chance", *[".500", ".010", ".001"] * 2)
     return table
+
+
+def first_guess_lines(attacks: Iterable[LinkageAttack]) -> list[str]:
+    """Return, in a sentence, how often whoever holds a text guesses its release first."""
+    return [
+        "whoever holds a text finds its own release at the first guess, among "
+        f"{attack.first_guess.among:,}: {attack.first_guess.share:.1%}"
+        for attack in attacks
+        if attack.first_guess is not None
+    ]
 
 
 def _rate(value: float | None) -> str:

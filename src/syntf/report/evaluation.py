@@ -38,10 +38,14 @@ class LinkScore:
 
 @dataclass(frozen=True)
 class EvaluationScores:
-    """All scores that ``syntf evaluate`` measured on the owner's texts."""
+    """All scores that ``syntf evaluate`` measured on the owner's texts.
+
+    `loss_per_word` is None for releases of whole documents.
+    """
 
     runs: int
-    loss_per_word: float
+    loss_per_word: float | None
     analyst: Sequence[ScoreChange]
     scenarios: Sequence[ScenarioScores]
     links: Sequence[LinkScore]
+    loss_per_document: float | None = None

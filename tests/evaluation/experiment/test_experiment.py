@@ -317,3 +317,61 @@ def test_growing_processes_are_replaced_even_if_warnings_are_errors():
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "0 1 2 3 4 5\n"), done.stderr
+
+
+@pytest.fixture
+def document_experiment(corpus):
+    found, _ = find_scenarios(corpus)
+    settings = Settings(document_loss=8.0)
+    evaluator = Evaluator.for_corpus(corpus, found, Lengths())
+    return Experiment(corpus, evaluator, settings, 2, ("words", "topic", "entries"))
+
+
+def test_whole_documents_are_released_together_and_scored(document_experiment, tmp_path):
+    log = run(document_experiment, tmp_path)
+    scores = list(log.run_scores())
+    released = [one for one in scores if one.method == "syntf"]
+    assert {one.parameters for one in released} == {Parameters(8.0, 1, 0.0, "lemma", False)}
+    assert {(one.loss_per_word, one.loss_per_document) for one in released} == {(None, 8.0)}
+    assert sorted({one.run for one in released}) == [0, 1]
+    models = {(one.method, one.model) for one in scores if one.task == "utility"}
+    assert models == {
+        (method, model) for method in ("original", "vectorised", "syntf") for model in ("nb", "svm")
+    } | {("syntf", "informed")}
+    attacks = {(one.attacker, one.model) for one in released if one.task == "attack"}
+    assert attacks == {
+        ("words", "nb"), ("words", "svm"), ("topic", "nb"), ("topic", "svm"),
+        ("entries", "informed"),
+    }  # fmt: skip
+    informed = [one.f1 for one in released if one.model == "informed" and one.task == "utility"]
+    assert np.mean(informed) > 0.7
+
+
+def test_experiment_with_whole_documents_continues(document_experiment, tmp_path, monkeypatch):
+    whole = run(document_experiment, tmp_path)
+    text = (tmp_path / "runs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "runs.jsonl").write_text("".join(text[:4]))  # the head, two stages, one run
+    encoded = []
+    read = module.DocumentAnonymizer.read
+    monkeypatch.setattr(
+        module.DocumentAnonymizer, "read",
+        lambda self, texts, **more: encoded.append(len(texts)) or read(self, texts, **more),
+    )  # fmt: skip
+    again = run(document_experiment, tmp_path)
+    assert encoded == [48]  # all documents are encoded once, whatever the number of runs
+    assert len(list(again.run_scores())) == len(list(whole.run_scores()))
+    run(document_experiment, tmp_path)
+    assert encoded == [48]  # nothing was missing, so nothing was read
+
+
+def test_key_depends_on_the_loss_per_document_and_on_the_codebook(document_experiment, tmp_path):
+    corpus, evaluator = document_experiment.corpus, document_experiment.evaluator
+    path = tmp_path / "my.codebook"
+    keys = set()
+    for content in (b"one", b"two"):
+        path.write_bytes(content)
+        settings = Settings(document_loss=8.0, codebook=path)
+        keys.add(Experiment(corpus, evaluator, settings).key)
+    keys.add(Experiment(corpus, evaluator, Settings(document_loss=8.0)).key)
+    keys.add(Experiment(corpus, evaluator, Settings(document_loss=9.0)).key)
+    assert len(keys) == 4

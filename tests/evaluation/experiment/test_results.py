@@ -24,7 +24,7 @@ OPTIMUM = Parameters(epsilon=47.5, length=150, spelling=0.3, morphology="lemma",
 
 COLUMNS = (
     "method task scenario model attacker epsilon length spelling morphology synsets "
-    "loss_per_word runs f1 f1_std precision recall"
+    "loss_per_word loss_per_document runs f1 f1_std precision recall"
 ).split()
 
 
@@ -52,10 +52,28 @@ def test_columns_of_the_file_are_the_fields(tmp_path):
     write_results(tmp_path / "results.csv", [utility("original", 0.5), made])
     assert (tmp_path / "results.csv").read_bytes().decode() == (
         ",".join(COLUMNS) + "\n"
-        "original,utility,,nb,,,,,,,,1,0.5,,0.5,0.5\n"
-        "syntf,attack,top5-any,nb,writeprints,47.5,150,0.3,lemma,false,25.61,10,0.75,0.125,"
+        "original,utility,,nb,,,,,,,,,1,0.5,,0.5,0.5\n"
+        "syntf,attack,top5-any,nb,writeprints,47.5,150,0.3,lemma,false,25.61,,10,0.75,0.125,"
         "0.3333333333333333,0.75\n"
     )
+
+
+def test_results_of_version_0_1_can_be_read(tmp_path):
+    path = tmp_path / "results.csv"
+    earlier = [name for name in COLUMNS if name != "loss_per_document"]
+    row = "syntf,utility,,nb,,47.5,150,0.3,lemma,false,2.0,1,0.5,,0.5,0.5"
+    path.write_text(",".join(earlier) + "\n" + row + "\n")
+    (result,) = read_results(path)
+    assert (result.loss_per_word, result.loss_per_document, result.f1) == (2.0, None, 0.5)
+    assert Results([result]).document_loss(OPTIMUM) == 300.0
+
+
+def test_loss_of_whole_documents_is_kept(tmp_path):
+    whole = Parameters(10.0, 1, 0.0, "lemma", False)
+    result = utility("syntf", 0.4, parameters=whole, loss_per_document=10.0)
+    write_results(tmp_path / "results.csv", [result])
+    results = Results(read_results(tmp_path / "results.csv"))
+    assert (results.loss(whole), results.document_loss(whole)) == (None, 10.0)
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=8)

@@ -16,6 +16,7 @@ from syntf.cli.options import (
     setting_options,
     settings_from,
 )
+from syntf.pipeline.settings import Settings
 
 
 @click.command("evaluate", cls=ConfiguredCommand)
@@ -24,7 +25,8 @@ from syntf.cli.options import (
 @option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
 @option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
-@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("preset", "document_loss", "codebook", "pilot")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @setting_options("analyzer", "vocabulary")
 @setting_option("fit_vocabulary", help="Take the vocabulary from the training texts.")
 @setting_options(
@@ -49,24 +51,28 @@ def command(
     again for each run. DIR gets results.csv, scenarios.csv, linkage.csv, a report and figures. Run
     the same command again to continue an interrupted evaluation.
 
+    With --document-loss all texts are released together, as syntf anonymize releases them. One more
+    analyst and one more attacker then know the public lists and the noise.
+
     \b
-    Example:
+    Examples:
       syntf evaluate mails.csv --label topic --author sender --out proof
+      syntf evaluate mails.csv --label topic --document-loss 10 --out proof
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import SyntfError
-    from syntf.core.exact import shown
-    from syntf.evaluation.attack.linkage import attack_release
     from syntf.evaluation.experiment import folder
     from syntf.evaluation.experiment.corpus import corpus_from_table
-    from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
+    from syntf.evaluation.experiment.evaluator import (
+        ALL_ATTACKERS,
+        DOCUMENT_ATTACKERS,
+        Evaluator,
+    )
     from syntf.evaluation.experiment.experiment import Experiment
     from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
-    from syntf.pipeline.anonymizer import Anonymizer
     from syntf.report.page import REPORT_FILE, render_report
-    from syntf.report.table_summary import summarize_table
 
     columns = corpus_columns(options)
     settings = settings_from(options)
@@ -82,14 +88,12 @@ def command(
     if evaluator.why_no_labels and not evaluator.scenarios:
         raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
     with output.progress(quiet) as stages:
-        experiment = Experiment(corpus, evaluator, settings, runs, ALL_ATTACKERS, stages=stages)
+        attackers = DOCUMENT_ATTACKERS if settings.unit == "document" else ALL_ATTACKERS
+        experiment = Experiment(corpus, evaluator, settings, runs, attackers, stages=stages)
         results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
         with resumable():
-            anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=stages)
-            linkage = list(attack_release(corpus, anonymizer, stages=stages))
+            linkage, guarantee, table = _attack_release(corpus, settings, stages)
     folder.write_linkage(out, linkage)
-    guarantee = anonymizer.guarantee()
-    table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
     html = render_report(guarantee, table, evaluation=folder.read_evaluation(out, parameters))
     (out / REPORT_FILE).write_bytes(html.encode())
     if as_json:
@@ -97,7 +101,7 @@ def command(
             {
                 "note": evaluation_tables.HEADING,
                 "notices": notices,
-                **evaluation_tables.loss_record(results, parameters, settings),
+                **evaluation_tables.loss_record(results, parameters),
                 "runs": runs,
                 "tagger": experiment.tagger_name or None,
                 "results": evaluation_tables.result_records(results),
@@ -108,13 +112,38 @@ def command(
     elif not quiet:
         evaluation_tables.print_heading(notices)
         output.show(evaluation_tables.comparison_table(results, parameters))
-        loss = results.loss(parameters) or 0.0
         output.say(
-            f"loss {shown(loss, 4)} per word, {shown(loss * settings.length, 2)} per document; "
+            f"{evaluation_tables.loss_text(results, parameters)}; "
             f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
         )
         if evaluator.scenarios:
             output.say(f"part-of-speech tags: {output.escape(experiment.tagger_name)}")
         if linkage:
             output.show(evaluation_tables.linkage_table(linkage))
+            for line in evaluation_tables.first_guess_lines(linkage):
+                output.say(line)
         evaluation_tables.print_folder("Results and figures", out)
+
+
+def _attack_release(corpus: Any, settings: Settings, stages: Any) -> tuple[list[Any], Any, Any]:
+    """Link texts with releases; return the attacks, the guarantee, and what a report shows."""
+    if settings.unit == "document":
+        from syntf.evaluation.attack.document_linkage import attack_document_release
+        from syntf.pipeline.document import DocumentAnonymizer
+        from syntf.report.document_summary import DocumentSummary
+
+        whole = DocumentAnonymizer.build(settings, stages=stages)
+        linkage = list(attack_document_release(corpus, whole, stages=stages))
+        mechanism = whole.mechanism(len(corpus))
+        kept = float(mechanism.response(mechanism.general).keep_probability)
+        summary = DocumentSummary(kept, len(mechanism.general), 0, [])
+        return linkage, whole.guarantee(mechanism), summary
+    from syntf.evaluation.attack.linkage import attack_release
+    from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.report.table_summary import summarize_table
+
+    anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=stages)
+    linkage = list(attack_release(corpus, anonymizer, stages=stages))
+    guarantee = anonymizer.guarantee()
+    table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
+    return linkage, guarantee, table

@@ -98,7 +98,6 @@ def command(
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import Refused
-    from syntf.core.exact import shown
     from syntf.evaluation.tuning.job import find_parameters, read_corpus
     from syntf.evaluation.tuning.search import Goal
 
@@ -122,9 +121,8 @@ def command(
         output.say("\nThe chosen parameters on the test texts, which were not used before:")
         output.show(evaluation_tables.comparison_table(chosen.results, chosen.parameters))
         output.say(f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}")
-        loss = chosen.results.loss(chosen.parameters) or 0.0
-        document = shown(loss * chosen.settings.length, 2)
-        output.say(f"loss {shown(loss, 4)} per word, {document} per document. To run:\n")
+        losses = evaluation_tables.loss_text(chosen.results, chosen.parameters)
+        output.say(f"{losses}. To run:\n")
         line = anonymize_command(input, columns["text"], settings, chosen.candidate)
         output.say(output.escape(line), wrap=False)
         evaluation_tables.print_folder("\nCandidates, figure and results", out)
@@ -186,7 +184,7 @@ def _record(outcome: Any, input: Path, text: str, settings: Settings) -> dict[st
         "chosen": None,
     }
     if chosen is not None:
-        losses = evaluation_tables.loss_record(chosen.results, chosen.parameters, chosen.settings)
+        losses = evaluation_tables.loss_record(chosen.results, chosen.parameters)
         record |= {
             "chosen": chosen.candidate._asdict(),
             **losses,

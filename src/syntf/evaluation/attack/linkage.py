@@ -72,6 +72,22 @@ class LinkageScore:
 
 
 @dataclass(frozen=True)
+class FirstGuess:
+    """How often the release that a text points to most is its own.
+
+    Parameters
+    ----------
+    share : float
+        Share of texts. Where a text points to several releases equally, a random one is guessed.
+    among : int
+        Number of releases to choose from.
+    """
+
+    share: float
+    among: int
+
+
+@dataclass(frozen=True)
 class LinkageAttack:
     """The score of one attack: its task, the pairs compared, and the data that was attacked."""
 
@@ -79,6 +95,7 @@ class LinkageAttack:
     pairs: str
     method: str
     score: LinkageScore
+    first_guess: FirstGuess | None = None
 
 
 def score_separation(linked: Similarity, other: Similarity) -> LinkageScore:
@@ -118,7 +135,8 @@ def attack_release(
 
     odds = log_odds(released[own], probabilities[: len(own)], probabilities[len(own) :])
     for pairs, score in score_pairs(odds, labels[own], labels[own]):
-        yield LinkageAttack("document", pairs, "syntf", score)
+        guess = FirstGuess(first_guess_share(odds, np.arange(len(odds))), len(odds))
+        yield LinkageAttack("document", pairs, "syntf", score, guess if pairs == "any" else None)
     yield LinkageAttack("membership", "any", "syntf", score_membership(odds))
 
     known = known[: len(partners)]
@@ -198,6 +216,19 @@ def log_odds(
     best_other = (counts @ np.log((others + others.mean(axis=0)) / 2).T).max(axis=1)
     odds: Similarity = (counts @ np.log(probabilities).T).T - best_other
     return odds
+
+
+def first_guess_share(scores: Similarity, own: Indices) -> float:
+    """Return how often the highest score of a row is that of its own column.
+
+    Of several columns with the highest score, each is guessed with the same probability.
+
+    >>> first_guess_share(np.array([[2.0, 2.0, 0.0], [0.0, 3.0, 5.0]]), np.array([0, 1]))
+    0.25
+    """
+    best = scores == scores.max(axis=1, keepdims=True)
+    found = best[np.arange(len(scores)), own]
+    return float(np.mean(found / best.sum(axis=1)))
 
 
 def score_membership(odds: Similarity) -> LinkageScore:

@@ -17,7 +17,8 @@ from syntf.evaluation.attack.reversal import ORDERS, Order, reverse
 from syntf.evaluation.attack.scenarios import AttackScenario, find_scenarios
 from syntf.evaluation.attack.tagging import Tagger, choose_tagger
 from syntf.evaluation.experiment.corpus import LabelledCorpus
-from syntf.evaluation.experiment.names import FLOORS, MODELS, TOPIC_FLOOR
+from syntf.evaluation.experiment.names import ENTRIES, FLOORS, INFORMED, MODELS, TOPIC_FLOOR
+from syntf.evaluation.informed import ReleasedEntries
 from syntf.vectors.word_vectors import WordVectors
 
 PAPER_ATTACKERS = ("writeprints",)
@@ -31,6 +32,8 @@ ALL_ATTACKERS = (
     *(name + STATIC for name in TEXT_ATTACKERS),
     *FLOORS,
 )
+DOCUMENT_ATTACKERS = (*ALL_ATTACKERS, ENTRIES)
+"""Attackers on releases of whole documents: one more sees the released entries themselves."""
 
 
 @dataclass(frozen=True)
@@ -122,21 +125,35 @@ class Evaluator:
         terms: Sequence[str],
         attackers: Sequence[str] = PAPER_ATTACKERS,
         seed: int = 0,
+        released: ReleasedEntries | None = None,
     ) -> list[TaskScore]:
-        """Score term counts, from which attackers build texts; `seed` is for random orders."""
+        """Score term counts, from which attackers build texts; `seed` is for random orders.
+
+        With the entries that whole documents released, an analyst and an attacker who know the
+        mechanism are scored too.
+        """
 
         def texts(order: Order) -> list[str]:
             return reverse(counts[self.attacked], terms, order, seed)
 
-        return [*self._score_analysts(counts), *self._score_attacks(texts, counts, attackers)]
+        return [
+            *self._score_analysts(counts, released),
+            *self._score_attacks(texts, counts, attackers, released),
+        ]
 
-    def _score_analysts(self, counts: csr_matrix | None) -> Iterator[TaskScore]:
+    def _score_analysts(
+        self, counts: csr_matrix | None, released: ReleasedEntries | None = None
+    ) -> Iterator[TaskScore]:
         if counts is None or self.why_no_labels:
             return
         known = self.labels != ""
         labels, train = self.labels[known], self.train[known]
-        for name, analyst in self.analysts.items():
-            predicted = analyst(counts[known], labels, train)
+        predictions = {
+            name: analyst(counts[known], labels, train) for name, analyst in self.analysts.items()
+        }
+        if released is not None:
+            predictions[INFORMED] = released.at(known).predict(labels, train)
+        for name, predicted in predictions.items():
             yield TaskScore("utility", "", name, "", *score_predictions(labels[~train], predicted))
 
     def _score_attacks(
@@ -144,7 +161,11 @@ class Evaluator:
         build_texts: Callable[[Order], Sequence[str]],
         counts: csr_matrix | None,
         names: Sequence[str],
+        released: ReleasedEntries | None = None,
     ) -> Iterator[TaskScore]:
+        if ENTRIES in names and released is not None:
+            yield from self._score_entries(released)
+        names = [name for name in names if name != ENTRIES]
         row = {document: i for i, document in enumerate(self.attacked.tolist())}
         for name in names if self.scenarios else ():
             if name in FLOORS:
@@ -164,6 +185,15 @@ class Evaluator:
                 for model, predicted in attacker(train, self.authors[scenario.train], test).items():
                     scores = score_predictions(truth, predicted)
                     yield TaskScore("attack", scenario.name, model, name, *scores)
+
+    def _score_entries(self, released: ReleasedEntries) -> Iterator[TaskScore]:
+        """Score the attacker who learns authors from the released entries of the scenario."""
+        for scenario in self.scenarios:
+            documents = np.concatenate([scenario.train, scenario.test])
+            learn = np.arange(len(documents)) < len(scenario.train)
+            predicted = released.at(documents).predict(self.authors[documents], learn)
+            scores = score_predictions(self.authors[scenario.test], predicted)
+            yield TaskScore("attack", scenario.name, INFORMED, ENTRIES, *scores)
 
     def _attacker(self, kind: str, texts: Sequence[str]) -> Attacker:
         if kind == "writeprints":

@@ -7,16 +7,23 @@ from typing import Any
 
 from joblib import Parallel, cpu_count, delayed
 
+from syntf.core.counts import matrix
 from syntf.core.parallel import processes
 from syntf.core.progress import Advance, Stages, silent
 from syntf.evaluation.analysts import Analyst
 from syntf.evaluation.attack.attackers import STATIC
 from syntf.evaluation.experiment.corpus import LabelledCorpus
+from syntf.evaluation.experiment.document_runs import (
+    document_parameters,
+    numbered,
+    score_document_releases,
+)
 from syntf.evaluation.experiment.evaluator import PAPER_ATTACKERS, Evaluator, TaskScore
 from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
 from syntf.evaluation.experiment.scrubbing import scrub
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.prepare import load_words
 from syntf.pipeline.settings import Settings
 from syntf.text.documents import Documents, repeat, term_frequencies
@@ -51,7 +58,8 @@ class Experiment:
         More attackers for releases with certain parameters.
     informed_analysts : mapping of str to callables
         Analysts who know the mechanism. Each callable gets the anonymizer of a release and
-        returns the analyst; its scores appear under this name, for releases only.
+        returns the analyst; its scores appear under this name, for releases only. Releases of
+        whole documents always have one such analyst, named *informed*.
     """
 
     corpus: LabelledCorpus
@@ -60,7 +68,7 @@ class Experiment:
     runs: int = 10
     attackers: Sequence[str] = PAPER_ATTACKERS
     extra_attackers: Mapping[Parameters, Sequence[str]] = field(default_factory=dict)
-    informed_analysts: Mapping[str, Callable[[Anonymizer], Analyst]] = field(default_factory=dict)
+    informed_analysts: Mapping[str, Callable[[Any], Analyst]] = field(default_factory=dict)
     stages: Stages = silent
     _advance: Advance = field(default=lambda steps: None, init=False)
 
@@ -84,7 +92,13 @@ class Experiment:
     def run(
         self, log: RunLog, grid: Iterable[Parameters], scrubbing: Sequence[str] = ()
     ) -> Iterator[None]:
-        """Do the runs that the log does not have; yields after each choice of parameters."""
+        """Do the runs that the log does not have; yields after each choice of parameters.
+
+        Settings of the document unit are one choice of parameters, and `grid` is not used.
+        """
+        if self.settings.unit == "document":
+            yield from self._run_documents(log, scrubbing)
+            return
         ordered = sorted(dict.fromkeys(grid), key=_reading_parameters)
         groups = [list(group) for _, group in groupby(ordered, key=_reading_parameters)]
         total = 1 + len(scrubbing) + len(groups) + self.runs * len(ordered)
@@ -94,6 +108,41 @@ class Experiment:
                 yield
             for group in groups:
                 yield from self._run_group(log, pool, group)
+
+    def _run_documents(self, log: RunLog, scrubbing: Sequence[str]) -> Iterator[None]:
+        """Do the runs of an experiment that releases whole documents."""
+        total = 2 + len(scrubbing) + self.runs
+        with self.stages("evaluating", total) as self._advance, process_pool() as pool:
+            for method in ("original", *scrubbing):
+                self._run_texts(log, pool, method)
+                yield
+            anonymizer = DocumentAnonymizer.build(self.settings, stages=self.stages)
+            mechanism = anonymizer.mechanism(len(self.corpus))
+            parameters = document_parameters(anonymizer, len(self.corpus))
+            reading = dict(zip(READING_PARAMETERS, _reading_parameters(parameters), strict=True))
+            vectorised = self._identify("vectorised", **reading)
+            missing = self._missing_runs(log, parameters)
+            self._advance(self.runs - len(missing))
+            if not missing and log.finished(vectorised):
+                self._advance(1)
+                return
+            encoded = anonymizer.read(self.corpus.texts, stages=self.stages)
+            if not log.finished(vectorised):
+                counts, words = matrix(encoded.counts), anonymizer.reader.words
+                job = delayed(self.evaluator.score_counts)(counts, words, self.attackers)
+                (scores,) = pool([job])
+                log.add(vectorised, scores)
+            self._advance(1)
+            informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
+            evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
+            attackers = (*self.attackers, *self.extra_attackers.get(parameters, ()))
+            known = {**parameters._asdict(), "loss_per_document": anonymizer.loss}
+            for run, scores in score_document_releases(
+                mechanism, encoded, missing, evaluator, attackers, pool
+            ):
+                log.add(self._identify("syntf", **known, run=run), scores)
+                self._advance(1)
+            yield
 
     def _run_texts(self, log: RunLog, pool: Parallel, method: str) -> None:
         run = self._identify(method)
@@ -112,7 +161,7 @@ class Experiment:
         starts = range(0, len(texts), size)
         parts: dict[int, list[str]] = {}
         with self.stages("scrubbing", len(texts)) as advance:
-            jobs = (delayed(_numbered)(i, scrub, texts[i : i + size], names=names) for i in starts)
+            jobs = (delayed(numbered)(i, scrub, texts[i : i + size], names=names) for i in starts)
             for start, part in pool(jobs):
                 parts[start] = part
                 advance(len(part))
@@ -192,7 +241,7 @@ def score_releases(
         part = runs[start : start + together]
         counts = anonymizer.draw(repeat(documents, len(part)), stages=stages)
         yield from pool(
-            delayed(_numbered)(
+            delayed(numbered)(
                 run, evaluator.score_counts, counts[i * size : (i + 1) * size], outputs, attackers,
                 run,
             )
@@ -203,12 +252,6 @@ def score_releases(
 def process_pool() -> Parallel:
     """Start a process per core. Arrays are sent in memory, never through files on disk."""
     return processes(cpu_count(), return_as="generator_unordered", max_nbytes=None)
-
-
-def _numbered(
-    number: int, function: Callable[..., Any], *arguments: Any, **options: Any
-) -> tuple[int, Any]:
-    return number, function(*arguments, **options)
 
 
 def _reading_parameters(parameters: Parameters) -> tuple[Any, ...]:

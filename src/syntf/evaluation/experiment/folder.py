@@ -13,6 +13,7 @@ from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.attack.scenarios import AttackScenario
 from syntf.evaluation.experiment import plots
 from syntf.evaluation.experiment.csv_files import write_table
+from syntf.evaluation.experiment.document_runs import document_parameters
 from syntf.evaluation.experiment.experiment import SCRUBBING_METHODS, Experiment
 from syntf.evaluation.experiment.names import FLOORS, display_name
 from syntf.evaluation.experiment.results import (
@@ -28,6 +29,7 @@ from syntf.evaluation.experiment.results import (
 from syntf.evaluation.experiment.run_log import RunLog, resumable
 from syntf.evaluation.figures import save_figures
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
 
 RUNS = "runs.jsonl"
@@ -35,7 +37,8 @@ RESULTS = "results.csv"
 SCENARIOS = "scenarios.csv"
 LINKAGE = "linkage.csv"
 SCENARIO_COLUMNS = ("scenario", "authors", "min_train", "min_test", "train", "test")
-LINKAGE_COLUMNS = tuple("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
+LINKAGE_COLUMNS_0_1 = tuple("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
+LINKAGE_COLUMNS = (*LINKAGE_COLUMNS_0_1, "first_guess", "among")
 LINKAGE_NAMES = {
     ("document", "syntf"): "a text and its release",
     ("membership", "syntf"): "a text, released or not",
@@ -62,14 +65,18 @@ def evaluate_settings(
 ) -> tuple[Results, Parameters]:
     """Evaluate releases with the settings of an experiment and write results and figures.
 
-    If the settings name a loss, the ε that gives this loss takes its place in the results.
+    If the settings name a loss per word, the ε that gives this loss takes its place in the
+    results. For the document unit the parameters are those of the guarantee.
     """
     settings, corpus = experiment.settings, experiment.corpus
     if settings.loss is not None:
         anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=experiment.stages)
         settings = settings.changed(epsilon=anonymizer.mechanism.epsilon)
         experiment = replace(experiment, settings=settings)
-    parameters = Parameters.of(settings)
+    if settings.unit == "document":
+        parameters = document_parameters(DocumentAnonymizer.build(settings), len(corpus))
+    else:
+        parameters = Parameters.of(settings)
     log = open_run_log(out, experiment.key, force=force)
     methods = tuple(SCRUBBING_METHODS) if scrub else ()
     with resumable():
@@ -105,7 +112,8 @@ def write_linkage(out: Path, attacks: Iterable[LinkageAttack]) -> None:
 
 def linkage_row(attack: LinkageAttack) -> dict[str, Any]:
     """Return a row of ``linkage.csv`` by its columns."""
-    values = (attack.task, attack.pairs, attack.method, *astuple(attack.score))
+    guess = (None, None) if attack.first_guess is None else astuple(attack.first_guess)
+    values = (attack.task, attack.pairs, attack.method, *astuple(attack.score), *guess)
     return dict(zip(LINKAGE_COLUMNS, values, strict=True))
 
 
@@ -118,11 +126,10 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
     if not path.is_file():
         raise SyntfError(f"no {RESULTS} in {folder}: name a folder that syntf evaluate has written")
     results = Results(read_results(path))
-    loss = results.loss(parameters)
-    if loss is None:
+    if parameters not in results.by_parameters:
         raise SyntfError(
             f"{folder} holds no evaluation with the parameters of this release (ε = "
-            f"{parameters.epsilon:g}, {parameters.length} words): run syntf evaluate with them"
+            f"{parameters.epsilon:g}, {parameters.length} draws): run syntf evaluate with them"
         )
     with (folder / SCENARIOS).open(encoding="utf-8", newline="") as file:
         authors = {row["scenario"]: int(row["authors"]) for row in csv.DictReader(file)}
@@ -136,7 +143,8 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
     ]
     return EvaluationScores(
         runs=max(result.runs for result in results.by_parameters[parameters]),
-        loss_per_word=loss,
+        loss_per_word=results.loss(parameters),
+        loss_per_document=results.document_loss(parameters),
         analyst=[row for row in analysts if row.after is not None],
         scenarios=[
             ScenarioScores(
@@ -186,7 +194,7 @@ def _read_linkage(path: Path) -> list[LinkScore]:
         return []
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
-        if tuple(rows.fieldnames or ()) != LINKAGE_COLUMNS:
+        if tuple(rows.fieldnames or ()) not in (LINKAGE_COLUMNS, LINKAGE_COLUMNS_0_1):
             raise SyntfError(f"{path.name} does not have the columns of {LINKAGE}")
         return [
             LinkScore(

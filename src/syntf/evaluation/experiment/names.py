@@ -15,6 +15,7 @@ DISPLAY_NAMES = {
     "nb": "naive Bayes",
     "svm": "linear SVM",
     "nb-discounted": "naive Bayes, counts − ½",
+    "informed": "informed",
     "logistic": "logistic regression",
     "writeprints": "WritePrints, alphabetical",
     "writeprints-frequency": "WritePrints, by frequency",
@@ -25,6 +26,7 @@ DISPLAY_NAMES = {
     "words-static": "words, trained on original texts",
     "characters-static": "characters, trained on original texts",
     "embeddings-static": "word vectors, trained on original texts",
+    "entries": "released entries",
     "topic": "the topic alone",
     "topic-guessed": "the predicted topic alone",
 }
@@ -32,6 +34,12 @@ DISPLAY_NAMES = {
 
 MODELS = ("nb", "svm")
 """The two models of the paper, for the analyst as well as for the attacker."""
+
+INFORMED = "informed"
+"""The model that knows the mechanism of a release of whole documents."""
+
+ENTRIES = "entries"
+"""The attacker who sees the released entries of whole documents and knows their mechanism."""
 
 TOPIC_FLOOR = "topic"
 PREDICTED_TOPIC_FLOOR = "topic-guessed"

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, get_args
 from syntf.core.errors import SyntfError, shortened
 from syntf.evaluation.experiment.csv_files import unescape_cell, write_table
 from syntf.evaluation.experiment.names import FLOORS, TEXT_METHODS, TOPIC_FLOOR, display_rank
+from syntf.privacy.bounds import document_loss
 
 
 class Parameters(NamedTuple):
@@ -52,7 +53,8 @@ class Result:
     """The mean of one or more runs: a row of ``results.csv``, whose columns are the fields.
 
     F1, precision and recall are averages over the classes, weighted by their size. `f1_std` is the
-    sample standard deviation over the runs, None for a single run.
+    sample standard deviation over the runs, None for a single run. A release of whole documents has
+    no loss per word; its ε is the loss per document, and its length the number of draws.
     """
 
     method: str
@@ -66,6 +68,7 @@ class Result:
     morphology: str = ""
     synsets: bool | None = None
     loss_per_word: float | None = None
+    loss_per_document: float | None = None
     runs: int
     f1: float
     f1_std: float | None = None
@@ -102,7 +105,7 @@ def _mean(runs: list[RunScore]) -> Result:
     first = runs[0]
     if len({score.run for score in runs}) < len(runs):
         raise SyntfError(f"the log has the same run twice: {first.key}")
-    if len({(score.tagger, score.loss_per_word) for score in runs}) > 1:
+    if len({(one.tagger, one.loss_per_word, one.loss_per_document) for one in runs}) > 1:
         raise SyntfError(
             f"runs with different taggers or losses cannot be averaged: {first.key}; "
             "choose another folder, or add --force to start again"
@@ -124,13 +127,17 @@ def write_results(path: Path, results: Iterable[Result]) -> None:
 
 
 def read_results(path: Path) -> list[Result]:
-    """Read a file of :func:`write_results`."""
+    """Read a file of :func:`write_results`; version 0.1 wrote no loss per document."""
     columns = fields(Result)
+    earlier = [column for column in columns if column.name != "loss_per_document"]
     results = []
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         rows = csv.reader(file)
         try:
-            if next(rows, None) != [field.name for field in columns]:
+            header = next(rows, None)
+            if header == [field.name for field in earlier]:
+                columns = tuple(earlier)
+            elif header != [field.name for field in columns]:
                 raise SyntfError(f"{path.name} does not have the columns of results.csv")
             for row in rows:
                 pairs = zip(columns, row, strict=True)
@@ -194,6 +201,15 @@ class Results:
         """Return SynTF's loss per word with these parameters, if a result records it."""
         losses = (result.loss_per_word for result in self.by_parameters.get(parameters, []))
         return next((loss for loss in losses if loss is not None), None)
+
+    def document_loss(self, parameters: Parameters) -> float | None:
+        """Return SynTF's loss per document with these parameters, if a result records it."""
+        found = (result.loss_per_document for result in self.by_parameters.get(parameters, []))
+        whole = next((loss for loss in found if loss is not None), None)
+        if whole is not None:
+            return whole
+        loss = self.loss(parameters)
+        return None if loss is None else document_loss(loss, parameters.length or 0)
 
     def utility(
         self, method: str, model: str, parameters: Parameters = NO_PARAMETERS

@@ -28,7 +28,7 @@ def experiment_key(*parts: Any) -> str:
 def fixed_settings(settings: Settings, varied: Container[str]) -> dict[str, str]:
     """Return the settings that an experiment does not vary; files are named by their content."""
     fixed = {name: value for name, value in vars(settings).items() if name not in varied}
-    for name in ("vocabulary", "vectors"):
+    for name in ("vocabulary", "vectors", "codebook"):
         if isinstance(value := fixed.get(name), str | Path) and Path(value).exists():
             fixed[name] = digest(value)
     return {name: str(value) for name, value in fixed.items()}
