@@ -50,7 +50,7 @@ def test_anonymize_contains_the_guarantee_of_the_file(record):
     found = record("anonymize", "texts.csv", *WORDS, "--keep", "who", "--out", "out")
     assert found.pop("guarantee") == json.loads(Path("out/guarantee.json").read_text())
     assert found == {
-        "out": "out", "documents": 3, "terms_without_vector": 1, "notes": [],
+        "out": "out", "documents": 3, "left_out": 0, "terms_without_vector": 1, "notes": [],
         "ledger": None,
     }  # fmt: skip
 
@@ -104,7 +104,7 @@ def test_bounds_has_the_keys_of_the_guarantee(record):
     found = record("bounds", *WORDS, "--loss", 3, "--length", 10, "--documents", 4)
     chosen = Settings.from_preset(loss=3.0, length=10, **CHEAP)
     promised = Anonymizer.build(chosen).guarantee().as_dict()
-    same = set(found) & set(promised)
+    same = set(found) & set(promised) - {"loss_per_author"}  # a release need not limit it
     assert same == {
         "mechanism", "epsilon", "neighbours", "input_size", "vocabulary_size", "length",
         "loss_per_word", "loss_per_document",

@@ -808,7 +808,7 @@ def test_other_refusals(place, call):
     Ledger.create("the.ledger", author_budget=12)
     assert "name their column with --author" in call(*ARGUMENTS)[2]
     plain = ARGUMENTS[:-2]
-    assert "give --ledger too" in call(*plain, "--author", "writer")[2]
+    assert "give --ledger or --author-loss too" in call(*plain, "--author", "writer")[2]
     stdin = ["anonymize", "-", "--input-format", "csv", *ARGUMENTS[2:], "--author", "writer"]
     assert "standard input can be read once, and a ledger" in call(*stdin)[2]
     assert Ledger("the.ledger").verify().runs == ()

@@ -4,11 +4,15 @@ They say what to expect before a table exists. A release promises the *tight* lo
 measured on its table (:mod:`syntf.mechanism.base`).
 """
 
+from fractions import Fraction
 from math import exp, inf, log
 
 from syntf.core.checks import positive
 from syntf.core.errors import SyntfError
 from syntf.core.exact import times_up
+
+MOST_DOCUMENTS = 1 << 40
+"""Documents of an author that a limit allows at most; reached by losses near 0 alone."""
 
 
 def standard_loss(epsilon: float) -> float:
@@ -51,6 +55,29 @@ def document_loss(loss: float, length: int) -> float:
 def author_loss(loss: float, length: int, documents: int) -> float:
     """Return the loss of an author who wrote this many documents, rounded up (group privacy)."""
     return times_up(loss, length * documents)
+
+
+def documents_within(author_loss: float, loss_per_document: float) -> int:
+    """Return how many documents of an author may be released: exact, without rounding.
+
+    Raises
+    ------
+    SyntfError
+        If `author_loss` is below the loss of one document.
+
+    >>> documents_within(30, 10), documents_within(39.9, 10)
+    (3, 3)
+    """
+    author_loss = positive("author_loss", author_loss)
+    if Fraction(author_loss) >= Fraction(loss_per_document) * MOST_DOCUMENTS:
+        return MOST_DOCUMENTS
+    documents = int(Fraction(author_loss) / Fraction(loss_per_document))
+    if not documents:
+        raise SyntfError(
+            f"a loss of {author_loss:g} per author is below the loss of {loss_per_document:g} of "
+            "a single document: raise --author-loss, or lower the loss per document"
+        )
+    return documents
 
 
 def utility_bounds(

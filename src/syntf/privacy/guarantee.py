@@ -11,7 +11,7 @@ digests; sentences for people are derived from it (:attr:`Guarantee.caveats`).
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, asdict, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from hashlib import sha256
 from math import isfinite
@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 
 from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Unit, Weighting
 from syntf.core.errors import SyntfError
+from syntf.core.exact import shown, times_up
 
 FORMAT = 2
 """The format of the releases that this version writes. Version 0.1.0 wrote format 1."""
@@ -50,6 +51,16 @@ CAVEATS = {
     "kept": "Released unchanged, outside the guarantee: columns {names}.",
 }
 """The sentences of :attr:`Guarantee.caveats`."""
+
+AUTHORS = {
+    "limited": (
+        "An author loses at most {loss}: at most {documents} of each author {are} released, chosen "
+        "at random. A document without an author counts as an author of its own. How many "
+        "documents of an author are released is not protected."
+    ),
+    "unlimited": "An author of m documents in this release loses m times as much as one document.",
+}
+"""The sentences of :attr:`Guarantee.author_promise`."""
 
 Valid = Callable[[Any], bool]
 
@@ -187,6 +198,9 @@ class Guarantee:
     unit : what the loss is spent on, the whole document or each word.
     loss_per_word : bounds for one drawn word; None in the document unit.
     loss_per_document : the largest loss of a document, the headline.
+    loss_per_author : the largest loss of an author; None if authors are not limited, and an
+        author of m documents loses m times as much as one document.
+    documents_per_author : documents of one author that are released at most; None for no limit.
     document : how the loss of a document is spent; None in the words unit.
     length : words drawn for a document; answers drawn for it in the document unit.
     neighbours : k of the neighbourhood mechanism; None for the Exponential mechanism.
@@ -231,6 +245,12 @@ class Guarantee:
     )
     loss_ratio: str = _field(_is_ratio)
     loss_per_document: float = _field(_is_loss)
+    loss_per_author: float | None = _field(
+        lambda value: value is None or _is_loss(value), since=2, unverifiable=True, default=None
+    )
+    documents_per_author: int | None = _field(
+        lambda value: value is None or _is_count(value), since=2, unverifiable=True, default=None
+    )
     document: DocumentUnit | None = _field(_is_document_unit, since=2, default=None)
     provenance: Mapping[str, Provenance] = _field(
         _mapping(lambda keys: keys == [*ORIGINS], _one_of(Provenance)), unverifiable=True
@@ -251,6 +271,22 @@ class Guarantee:
     files: Mapping[str, str] = _field(
         _mapping(lambda names: all(map(is_text, names)), is_digest), default_factory=dict
     )
+
+    def __post_init__(self) -> None:
+        most = self.documents_per_author
+        follows = None if most is None else times_up(self.loss_per_document, most)
+        if self.loss_per_author != follows:
+            raise SyntfError("loss_per_author is not documents_per_author times loss_per_document")
+
+    @property
+    def author_promise(self) -> str:
+        """Return a sentence on what an author can lose."""
+        if self.loss_per_author is None or self.documents_per_author is None:
+            return AUTHORS["unlimited"]
+        one = self.documents_per_author == 1
+        documents = "1 document" if one else f"{self.documents_per_author:,} documents"
+        loss = shown(self.loss_per_author, 2)
+        return AUTHORS["limited"].format(loss=loss, documents=documents, are="is" if one else "are")
 
     @property
     def longest_row(self) -> int:
@@ -295,6 +331,12 @@ class Guarantee:
     def __getitem__(self, name: str) -> Any:
         """Return one field, or the checksum, as a JSON type."""
         return self.as_dict()[name]
+
+
+def with_author_limit(guarantee: Guarantee, documents: int) -> Guarantee:
+    """Return a guarantee for a release of at most `documents` documents of each author."""
+    loss = times_up(guarantee.loss_per_document, documents)
+    return replace(guarantee, loss_per_author=loss, documents_per_author=documents)
 
 
 def declared_fields(format: int) -> list[Field[Any]]:

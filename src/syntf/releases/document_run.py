@@ -33,8 +33,9 @@ from syntf.pipeline.document import (
     Drawn,
     with_sharpened_list,
 )
-from syntf.privacy.guarantee import Guarantee
+from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
+from syntf.releases.draft import PILOT_FILE
 from syntf.releases.prototypes import (
     check_kept_columns,
     released_columns,
@@ -48,8 +49,6 @@ SAMPLE = PILOT_MOST
 """Documents whose encoded vectors are kept in the first pass."""
 
 _BITS_AT_ONCE = 1 << 12
-
-PILOT_FILE = "pilot.npz"
 
 
 @dataclass
@@ -208,6 +207,8 @@ class DocumentRun:
         planned = self.anonymizer.guarantee(
             self.mechanism, kept_columns=guarantee.kept_columns, shuffled=guarantee.shuffled
         )
+        if guarantee.documents_per_author is not None:
+            planned = with_author_limit(planned, guarantee.documents_per_author)
         return with_sharpened_list(planned, self.sharpened)
 
     def summary(self) -> DocumentSummary:

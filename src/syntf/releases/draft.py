@@ -37,7 +37,10 @@ SHARD = 1 << 16
 """Documents in a shard, and the least number of documents that is worth resuming."""
 
 _ARRAYS = ("data", "indices", "indptr", "shape")
-_LOCK, _STATE, _PILOT = "lock", "state.json", "pilot.npz"
+PILOT_FILE, AUTHORS_FILE = "pilot.npz", "authors.key"
+"""What a run that resumes a draft needs beside the shards: the pilot, and the key of authors."""
+
+_LOCK, _STATE = "lock", "state.json"
 
 
 class Draft:
@@ -243,7 +246,7 @@ class Draft:
         """Remove everything but the lock, the state and the files of complete shards."""
         keep = {*self._complete_files(), self._folder / _LOCK}
         if self._rows:
-            keep |= {self._folder / _STATE, self._folder / _PILOT}
+            keep |= {self._folder / name for name in (_STATE, PILOT_FILE, AUTHORS_FILE)}
         for path in set(self._folder.iterdir()) - keep:
             path.unlink()
 

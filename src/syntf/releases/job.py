@@ -28,7 +28,8 @@ from syntf.inputs.corpus import BadRows, Corpus
 from syntf.mechanism import gpu
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.privacy.guarantee import Guarantee
+from syntf.privacy.bounds import documents_within
+from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
 from syntf.releases.folder import ROW_NUMBER, check_target
 from syntf.releases.rest import Rest
@@ -53,6 +54,7 @@ class Release:
     terms_without_vector : terms of the vocabulary left out because they have no word vector.
     notes : what was corrected in the word vectors, in sentences.
     ledger_run : what the ledger was charged, or None without a ledger.
+    left_out : the number of documents left out to limit the loss of authors.
     """
 
     path: Path | str
@@ -63,6 +65,7 @@ class Release:
     terms_without_vector: int
     notes: Sequence[str]
     ledger_run: "Run | None"
+    left_out: int = 0
 
 
 def release(
@@ -80,6 +83,7 @@ def release(
     settings: Settings | None = None,
     ledger: "Ledger | str | PathLike[str] | None" = None,
     author: str | None = None,
+    author_loss: float | None = None,
     resume: bool = False,
     force: bool = False,
     insecure_seed: int | None = None,
@@ -119,7 +123,12 @@ def release(
     ledger : Ledger or path, optional
         Charge the loss of every document to this ledger before anything is drawn.
     author : str, optional
-        The column that names authors, for a ledger with a budget for authors. Not released.
+        The column that names authors, for `author_loss` and for a ledger with a budget for
+        authors. It is not released, unless it is kept.
+    author_loss : float, optional
+        The largest loss of an author. Only so many documents of each author are released, chosen
+        at random, that their losses stay within it. A document without an author counts as an
+        author of its own.
     resume : bool
         Continue an interrupted run with the same input and options.
     force : bool
@@ -171,17 +180,21 @@ def release(
             f"the column {ROW_NUMBER!r} of a release holds row numbers: release your own column "
             f"of that name with --id {ROW_NUMBER}"
         )
+    if author_loss is not None and author is None:
+        raise SyntfError("--author-loss limits the loss of authors: name their column by --author")
     if resume and insecure_seed is not None:
         raise SyntfError("a seeded run cannot be resumed: its draws would repeat")
     check_target(out, force=force)
 
     # 2. Open the ledger and the input.
-    budget = open_ledger(ledger, author)
+    budget = open_ledger(ledger, author, limited=author_loss is not None)
     several = [inputs] if isinstance(inputs, str | PathLike) else inputs
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
     corpus = Corpus([Path(one) for one in several], text, read, encoding, input_format, bad_rows)
     if not corpus.repeatable:
-        _check_single_pass(settings, resume=resume, charged=budget is not None)
+        _check_single_pass(
+            settings, resume=resume, charged=budget is not None, limited=author_loss is not None
+        )
 
     # 3. Prepare the anonymizer, and with it the guarantee.
     source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
@@ -192,11 +205,20 @@ def release(
             else WordsRun(replace(anonymizer, source=source))
         )
         guarantee = run.guarantee(kept_columns=columns, shuffled=shuffle)
+        if author_loss is not None:
+            most = documents_within(author_loss, guarantee.loss_per_document)
+            guarantee = with_author_limit(guarantee, most)
         described = [text, id, columns, author, budget and budget.origin]
         key = _run_key(corpus, guarantee, settings, described)
         packed = not shuffle and format == "npz"
         with drafts.Draft(out, key=key, resume=resume, force=force, packed=packed) as draft:
-            rest = Rest(corpus, draft.documents, columns, id, author)
+            charged_author = author if budget and budget.budgets["author"] is not None else None
+            rest = Rest(corpus, draft.documents, columns, id, charged_author)
+            if author and guarantee.documents_per_author is not None:
+                from syntf.releases.authors import select_for_run
+
+                most = guarantee.documents_per_author
+                rest.selection = select_for_run(draft, corpus, author, most, source, progress)
 
             # 4. Charge the ledger: nothing is drawn for a document that was not charged.
             charge = None
@@ -228,6 +250,7 @@ def release(
         terms_without_vector=run.terms_without_vector,
         notes=list(run.notes),
         ledger_run=None if charge is None else charge.run,
+        left_out=0 if rest.selection is None else rest.selection.left_out,
     )
 
 
@@ -243,26 +266,37 @@ def note_charge(charge: "Charge | None") -> Iterator[None]:
 
 
 def open_ledger(
-    ledger: "Ledger | str | PathLike[str] | None", author: str | None
+    ledger: "Ledger | str | PathLike[str] | None", author: str | None, *, limited: bool = False
 ) -> "Ledger | None":
-    """Open the ledger to charge, and check that it has a budget for authors if they are named."""
+    """Open the ledger to charge, and check that it has a budget for authors if they are named.
+
+    limited : authors are named to limit their documents too, so the ledger need not know them.
+    """
     if ledger is None:
-        if author is not None:
-            raise SyntfError("--author names authors for a ledger: give --ledger too")
+        if author is not None and not limited:
+            raise SyntfError(
+                "--author names authors for a ledger or a limit: give --ledger or --author-loss too"
+            )
         return None
     from syntf.ledger.ledger import Ledger
 
     opened = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-    opened.check_authors(author is not None)
+    if not (limited and opened.budgets["author"] is None):
+        opened.check_authors(author is not None)
     return opened
 
 
-def _check_single_pass(settings: Settings, *, resume: bool, charged: bool) -> None:
+def _check_single_pass(settings: Settings, *, resume: bool, charged: bool, limited: bool) -> None:
     """Refuse everything that would have to read standard input twice."""
     if charged:
         raise SyntfError(
             "standard input can be read once, and a ledger must know the documents before any is "
             "drawn for: give a file"
+        )
+    if limited:
+        raise SyntfError(
+            "standard input can be read once, and the documents of each author must be counted "
+            "before any is drawn for: give a file"
         )
     fitted = settings.fit_vocabulary or (settings.weights == "tfidf" and settings.idf == "fitted")
     if fitted or resume:

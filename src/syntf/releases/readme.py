@@ -14,10 +14,13 @@ def readme_figures(guarantee: Guarantee, documents: int) -> dict[str, str]:
     Their names and forms belong to the format of a release: adding a figure is safe, changing one
     needs a new format.
     """
+    losses = {"loss per document": shown(guarantee.loss_per_document, 2)}
+    if guarantee.loss_per_author is not None:
+        losses["loss per author"] = shown(guarantee.loss_per_author, 2)
     if guarantee.document is not None:
         return {
             "documents": f"{documents:,}",
-            "loss per document": shown(guarantee.loss_per_document, 2),
+            **losses,
             "documents of the pilot": f"{guarantee.document.pilot:,}",
             "codebook digest": guarantee.document.codebook,
         }
@@ -25,7 +28,7 @@ def readme_figures(guarantee: Guarantee, documents: int) -> dict[str, str]:
         "documents": f"{documents:,}",
         "words per document": f"{guarantee.length:,}",
         "loss per word": shown(guarantee.word_losses.tight, 4),
-        "loss per document": shown(guarantee.loss_per_document, 2),
+        **losses,
         "largest factor per word": shown_ratio(Fraction(guarantee.loss_ratio)),
         "table digest": guarantee.digest,
     }

@@ -14,13 +14,15 @@ from syntf.releases.folder import row_numbers
 
 if TYPE_CHECKING:
     from syntf.ledger.names import Charge, Names
+    from syntf.releases.authors import Selection
 
 
 @dataclass
 class Rest:
     """All documents of a corpus but the first `done`, which are in the draft.
 
-    columns, id, author : what is read beside the texts.
+    columns, id, author : what is read beside the texts; `author` is for a ledger.
+    selection : the rows that are released, if the documents of an author are limited.
     charge : what a ledger was charged. Every batch must be the one that was charged, or nothing
         more is drawn.
     """
@@ -30,6 +32,7 @@ class Rest:
     columns: Sequence[str]
     id: str | None
     author: str | None
+    selection: "Selection | None" = None
     charge: "Charge | None" = None
 
     def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
@@ -37,7 +40,11 @@ class Rest:
         skip = self.done
         shard_room = drafts.SHARD
         bytes_before = 0
+        if self.selection is not None:
+            self.selection.begin()
         for batch in self.corpus:
+            if self.selection is not None:
+                batch = self.selection.take(batch)
             frame = batch[skip:]
             skip = max(0, skip - batch.height)
             while frame.height:
@@ -48,6 +55,8 @@ class Rest:
                 yield part
             advance(self.corpus.bytes_read - bytes_before)
             bytes_before = self.corpus.bytes_read
+        if self.selection is not None:
+            self.selection.end()
 
     def rewind(self) -> None:
         """Prepare for a second pass over the same rows."""

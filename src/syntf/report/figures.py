@@ -63,6 +63,7 @@ def figures(
         "documents": None if sparsity is None else sparsity.documents,
         "words_per_document": length,
         "author_documents": AUTHOR_DOCUMENTS,
+        "author_limit": _author_limit(guarantee),
         "loss": {
             "word": shown(losses.tight, 4),
             "document": shown(guarantee.loss_per_document, 2),
@@ -114,6 +115,7 @@ def document_figures(
     return {
         "documents": None if sparsity is None else sparsity.documents,
         "author_documents": AUTHOR_DOCUMENTS,
+        "author_limit": _author_limit(guarantee),
         "loss": {
             "document": shown(guarantee.loss_per_document, 2),
             "author": shown(guarantee.loss_per_document * AUTHOR_DOCUMENTS, 2),
@@ -136,6 +138,14 @@ def document_figures(
         ],
         "table_digest": guarantee.digest,
     }
+
+
+def _author_limit(guarantee: Guarantee) -> dict[str, Any] | None:
+    """Return the limit on the documents of an author and the loss it leaves; None for no limit."""
+    if guarantee.loss_per_author is None:
+        return None
+    loss = shown(guarantee.loss_per_author, 2)
+    return {"documents": guarantee.documents_per_author, "loss": loss}
 
 
 def odds(ratio: Fraction, words: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from syntf.core.exact import shown
-from syntf.privacy.guarantee import CAVEATS, Guarantee
+from syntf.privacy.guarantee import AUTHORS, CAVEATS, Guarantee
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
 from syntf.report.figures import PAPER, Sparsity, document_figures, figures
@@ -67,8 +67,8 @@ def render(name: str, **context: Any) -> str:
 
 @cache
 def template_digest() -> str:
-    """Return the SHA-256 of all wording: the templates, and the sentences of the caveats."""
-    digest = sha256("\n".join(CAVEATS.values()).encode())
+    """Return the SHA-256 of all wording: the templates, and the sentences of the guarantee."""
+    digest = sha256("\n".join([*CAVEATS.values(), *AUTHORS.values()]).encode())
     for name in TEMPLATES:
         digest.update(_source(name).encode())
     return f"sha256:{digest.hexdigest()}"

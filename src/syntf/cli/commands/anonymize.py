@@ -62,7 +62,16 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     "--author",
     metavar="COLUMN",
     group=PRIVACY,
-    help="For a ledger with a budget for authors: column that names them. Not released.",
+    help="Column that names the author of a document, for --author-loss and for a ledger with a "
+    "budget for authors. Not released unless kept.",
+)
+@option(
+    "--author-loss",
+    type=float,
+    metavar="LOSS",
+    group=PRIVACY,
+    help="Largest privacy loss of an author. Releases only so many documents of each author, "
+    "chosen at random, that their losses stay within it. Example: 30.",
 )
 @setting_options("spelling", "weights", "draws", "idf", "morphology", "analyzer", "numbers")
 @setting_options("vocabulary", "fit_vocabulary", "min_df", "max_df", "max_size", "synsets")
@@ -188,6 +197,7 @@ def _record(release: "Release") -> dict[str, Any]:
     return {
         "out": str(release.path),
         "documents": release.documents,
+        "left_out": release.left_out,
         "terms_without_vector": release.terms_without_vector,
         "notes": list(release.notes),
         "ledger": run and {"run": run.number, "loss": run.loss / UNIT, "head": run.hash},
@@ -204,7 +214,13 @@ def _show(release: "Release") -> None:
         output.say(f"word vectors: {output.escape(note)}")
     rows = _document_rows(release) if guarantee.unit == "document" else _words_rows(release)
     loss = f"[bold]{shown(guarantee.loss_per_document, 2)}[/]"
-    output.table([*rows, ["loss per document", loss]])
+    losses = [["loss per document", loss]]
+    if guarantee.loss_per_author is not None:
+        most = f"{guarantee.documents_per_author:,} of each author at most"
+        note = f"({most}; {release.left_out:,} documents left out)"
+        author = f"[bold]{shown(guarantee.loss_per_author, 2)}[/]  {note}"
+        losses.append(["loss per author", author])
+    output.table([*rows, *losses])
     for caveat in guarantee.caveats:
         output.warn(caveat)
     if not guarantee.private:
