@@ -12,6 +12,7 @@ from math import nextafter
 import numpy as np
 import polars as pl
 import pytest
+from forging import failed, forge, stated, status
 from scipy.sparse import csr_matrix
 
 from syntf.cli import main, output
@@ -71,31 +72,6 @@ def copy(original, tmp_path):
 @pytest.fixture
 def check(toy_vectors):
     return lambda folder: verify(folder, vectors=lambda: toy_vectors)
-
-
-def status(result):
-    return {check.name: check.status for check in result.checks}
-
-
-def failed(result):
-    """The names of the checks that failed."""
-    assert not result.verified
-    assert result.verdict == "failed"
-    return [check.name for check in result.with_status(FAILED)]
-
-
-def stated(folder):
-    return read_guarantee((folder / "guarantee.json").read_bytes()).guarantee
-
-
-def forge(folder, *, files=None, **changed):
-    """Other fields, with digests of the files as they are and the checksum recomputed."""
-    (folder / "guarantee.json").rename(folder.parent / "old.json")
-    guarantee = read_guarantee((folder.parent / "old.json").read_bytes()).guarantee
-    named = release_folder.digests(folder) if files is None else files
-    guarantee = replace(guarantee, files=named, **changed)
-    (folder / "guarantee.json").write_text(guarantee.as_json())
-    return guarantee
 
 
 def forge_readme(folder, guarantee):
@@ -572,7 +548,7 @@ def test_verifying_opens_no_file_for_writing_no_socket_and_no_pickle(
 
 def run(folder, vectors, *, as_json=False):
     """Run the command; returns its exit code."""
-    return command.command.callback(folder, vectors, False, as_json, True)
+    return command.command.callback(folder, vectors, None, False, as_json, True)
 
 
 def vectors_file(toy_vectors, path):

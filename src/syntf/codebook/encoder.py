@@ -19,7 +19,7 @@ from syntf import native
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.integers import Vectors, stretch
 from syntf.core import drawing
-from syntf.core.counts import Counts, Rows, stack
+from syntf.core.counts import Counts, Rows, stack, take
 from syntf.core.errors import SyntfError
 from syntf.text.documents import Documents
 from syntf.vectors.word_vectors import WordVectors
@@ -50,7 +50,7 @@ class Encoded:
 
     def at(self, places: NDArray[np.intp]) -> "Encoded":
         """Return the documents at these places, in this order."""
-        return Encoded(self.vectors[places], take_rows(self.counts, places))
+        return Encoded(self.vectors[places], take(self.counts, places))
 
     def without_counts(self) -> "Encoded":
         """Return the vectors alone, which is all that a list of topics looks at."""
@@ -64,20 +64,6 @@ def join(parts: Sequence[Encoded]) -> Encoded:
     width = parts[0].counts.shape[1]
     vectors = np.concatenate([part.vectors for part in parts])
     return Encoded(vectors, stack([part.counts for part in parts], width))
-
-
-def take_rows(counts: Counts, places: NDArray[np.intp]) -> Rows:
-    """Return the rows of sparse counts at these places, in this order."""
-    starts = np.asarray(counts.indptr, dtype=np.int64)
-    sizes = np.diff(starts)[places]
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    entries = np.arange(ends[-1]) + np.repeat(starts[:-1][places] - ends[:-1], sizes)
-    return Rows(
-        np.asarray(counts.data)[entries],
-        np.asarray(counts.indices)[entries],
-        ends,
-        (len(places), counts.shape[1]),
-    )
 
 
 @dataclass(frozen=True, eq=False)

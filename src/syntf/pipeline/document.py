@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from syntf import __version__
 from syntf.codebook import lists
 from syntf.codebook.codebook import Codebook
-from syntf.codebook.encoder import Encoded, Encoder, take_rows
+from syntf.codebook.encoder import Encoded, Encoder
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
 from syntf.codebook.profiles import Profiles, make_profiles, output_terms
 from syntf.core import entropy
-from syntf.core.counts import Counts, stack
+from syntf.core.counts import Counts, stack, take
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.mechanism.response import ResponseMechanism
@@ -179,7 +179,7 @@ class DocumentMechanism:
             for place, label in zip(places.tolist(), profiles.described(sets), strict=True):
                 labels[place] = label
         back = np.argsort(np.concatenate(order), kind="stable")
-        return take_rows(stack(parts, width), back), labels
+        return take(stack(parts, width), back), labels
 
 
 @dataclass(eq=False)

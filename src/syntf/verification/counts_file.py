@@ -43,7 +43,9 @@ class Expected:
     """What the rest of a release says about one file of counts.
 
     first : the number of its first document.
+    length : the words of a row, at most.
     by_spark : whether Spark wrote the file.
+    words : the words of each row, if not all rows have `length`.
     """
 
     terms: Sequence[str]
@@ -51,6 +53,7 @@ class Expected:
     first: int
     length: int
     by_spark: bool = False
+    words: NDArray[np.int64] | None = None
 
     @property
     def most_distinct(self) -> int:
@@ -104,11 +107,13 @@ def _check_rows(counts: Rows, expected: Expected) -> None:
         if (np.diff(place) <= 0).any():
             raise SyntfError("the columns of a row are repeated or not in order")
         words = np.bincount(row, weights=counts.data[own], minlength=stop - start)  # exact
-        wrong = np.flatnonzero(words != expected.length)
+        right = expected.length if expected.words is None else expected.words[start:stop]
+        wrong = np.flatnonzero(words != right)
         if wrong.size:
+            due = int(np.broadcast_to(right, words.shape)[wrong[0]])
             raise SyntfError(
                 f"document {expected.first + start + int(wrong[0]):,} has "
-                f"{int(words[wrong[0]]):,} words, not {expected.length:,}"
+                f"{int(words[wrong[0]]):,} words, not {due:,}"
             )
 
 

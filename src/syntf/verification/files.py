@@ -17,7 +17,7 @@ import polars as pl
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.folder import ROW_NUMBER
+from syntf.releases.folder import PROTOTYPES_FILE, ROW_NUMBER
 from syntf.releases.writers import WRITERS, write_documents
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
@@ -43,11 +43,13 @@ Shards = Sequence[tuple[str, str]]
 def check_files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     """Check that a folder holds the files of one release, each with its digest."""
     named = {"README.txt", "vocabulary.txt", REPORT_FILE}
+    if guarantee.unit == "document":
+        named.add(PROTOTYPES_FILE)
     for pair in shard_names(guarantee):
         named.update(pair)
     if named != set(guarantee.files):
         raise SyntfError("guarantee.json does not name the files of one release")
-    found = dict(_entries(folder, by_spark=_by_spark(guarantee)))
+    found = dict(_entries(folder, with_data=by_spark(guarantee)))
     for name in sorted(found.keys() ^ {*named, "guarantee.json"}):
         fault = "is missing" if name in named else "is not part of the release"
         raise SyntfError(f"{one_line(name)} {fault}")
@@ -66,22 +68,23 @@ def check_files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     return Finding(f"{len(named)} and no other, each with its digest")
 
 
-def _entries(folder: Path, *, by_spark: bool) -> Iterator[tuple[str, os.stat_result]]:
+def _entries(folder: Path, *, with_data: bool) -> Iterator[tuple[str, os.stat_result]]:
     """List a folder, and the folder of rows inside it if Spark wrote the release."""
     for path in folder.iterdir():
-        if by_spark and path.name == DATA and stat.S_ISDIR(path.lstat().st_mode):
+        if with_data and path.name == DATA and stat.S_ISDIR(path.lstat().st_mode):
             yield from ((f"{DATA}/{inner.name}", inner.lstat()) for inner in path.iterdir())
         else:
             yield path.name, path.lstat()
 
 
-def _by_spark(guarantee: Guarantee) -> bool:
+def by_spark(guarantee: Guarantee) -> bool:
+    """Tell whether Spark wrote a release."""
     return any(name.startswith(f"{DATA}/") for name in guarantee.files)
 
 
 def shard_names(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
     """Return the files of counts, each with the file of its documents."""
-    if _by_spark(guarantee):
+    if by_spark(guarantee):
         for name in sorted(guarantee.files):
             if re.fullmatch(rf"{DATA}/part-[0-9A-Za-z.-]+\.parquet", name):
                 yield name, name
@@ -101,7 +104,7 @@ def shard_names(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
 
 def names_in_readme(guarantee: Guarantee, shards: Shards) -> tuple[str, str]:
     """Return the names, or patterns, that README.txt has for the files of a release."""
-    if _by_spark(guarantee):
+    if by_spark(guarantee):
         return f"{DATA}/*.parquet", f"{DATA}/*.parquet"
     counts, documents = shards[0]
     if len(shards) == 1:
@@ -133,23 +136,28 @@ class Documents:
     uncompared: Sequence[str]
 
 
-def check_documents(folder: Path, guarantee: Guarantee, shards: Shards) -> Finding:
-    """Check the files of documents; the value of the finding is :class:`Documents`."""
+def check_documents(
+    folder: Path, guarantee: Guarantee, shards: Shards, described: Sequence[str] = ()
+) -> Finding:
+    """Check the files of documents; the value of the finding is :class:`Documents`.
+
+    described : columns after the kept ones, whose values other checks compare.
+    """
     kept, rows, uncompared = list(guarantee.kept_columns), list[int](), list[str]()
-    columns = kept
+    columns = expected = [*kept, *described]
     for _, name in shards:
         table = open_parquet(folder / name)
         count = int(table.select(pl.len()).collect().item())
         if count > MOST_DOCUMENTS:
             raise SyntfError(f"{name} claims {count:,} rows, more than syntf writes to a file")
         columns = table.collect_schema().names()
-        if _by_spark(guarantee):
-            if columns not in ([*kept, "counts"], [*kept, "terms", "counts"]):
+        if by_spark(guarantee):
+            if columns not in ([*expected, "counts"], [*expected, "terms", "counts"]):
                 raise SyntfError(f"{name} has columns other than kept_columns and counts")
         else:
-            if columns not in (kept, [ROW_NUMBER, *kept]):
+            if columns not in (expected, [ROW_NUMBER, *expected]):
                 raise SyntfError(f"{name} has columns other than kept_columns")
-            if not _check_documents_file(folder / name, table.collect(), kept, sum(rows)):
+            if not _check_documents_file(folder / name, table.collect(), expected, sum(rows)):
                 uncompared.append(name)
         rows.append(count)
     kept_text = f"with the kept columns {one_line(', '.join(kept))}" if kept else "no kept column"
@@ -157,10 +165,10 @@ def check_documents(folder: Path, guarantee: Guarantee, shards: Shards) -> Findi
 
 
 def _check_documents_file(
-    path: Path, documents: pl.DataFrame, kept: Sequence[str], first: int
+    path: Path, documents: pl.DataFrame, expected: Sequence[str], first: int
 ) -> bool:
     """Check the numbers of documents and all bytes; returns whether every byte was compared."""
-    if documents.columns != kept:
+    if documents.columns != expected:
         numbers = pl.Series(ROW_NUMBER, np.arange(documents.height, dtype=np.int64) + first)
         if not documents[ROW_NUMBER].equals(numbers, check_dtypes=True):
             raise SyntfError(f"{path.name} does not number its documents in order")
@@ -192,7 +200,7 @@ def check_counts(
     sparsity = Sparsity.count(np.empty(0, dtype=np.int64), min(guarantee.length, len(terms)))
     with stages("checking counts", sum(rows)) as advance:
         for (name, _), count in zip(shards, rows, strict=True):
-            expected = Expected(terms, count, first, guarantee.length, _by_spark(guarantee))
+            expected = Expected(terms, count, first, guarantee.length, by_spark(guarantee))
             checked = read_counts(folder / name, expected)
             if not checked.compared:
                 uncompared.append(name)

@@ -34,6 +34,13 @@ def open_parquet(path: Path, rows: int | None = None) -> pl.LazyFrame:
     return table
 
 
+def values_of(path: Path, column: str) -> int:
+    """Return how many values a file claims to hold in a column, inside lists too."""
+    footer = _footer(path.read_bytes())
+    chunks = [chunk[3] for group in footer.get(4, []) for chunk in group[1]]
+    return sum(about[5] for about in chunks if about[3][0] == column.encode())
+
+
 def check_bytes(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
     """Refuse a file with hidden contents; `write` writes what it should hold.
 

@@ -1,12 +1,13 @@
 """The result of verifying a release: one status for each check, and a verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from syntf.core.errors import SyntfError, TableError
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
 from syntf.verification.counts_file import UNREADABLE
@@ -24,7 +25,14 @@ CHECKS = (
     "README.txt", "vectors", "public words", "table", "loss per word", "loss per document",
     "plausibility", REPORT_FILE,
 )  # fmt: skip
-"""All checks, in the order of the output."""
+"""All checks of a release of the words unit, in the order of the output."""
+
+DOCUMENT_CHECKS = (
+    "guarantee.json", "files", "consistency", "vocabulary.txt", "documents", "README.txt",
+    "vectors", "codebook", "public words", "plan", "lists", "loss per document", "counts",
+    "plausibility", "prototypes.csv", REPORT_FILE,
+)  # fmt: skip
+"""All checks of a release of the document unit, in the order of the output."""
 
 
 class NotCheckedError(SyntfError):
@@ -58,7 +66,8 @@ class VerificationResult:
     guarantee : None unless ``guarantee.json`` is well formed.
     checksum : the checksum that it states.
     documents : the number of documents.
-    table : the mechanism derived again, and the words of its rows.
+    table : the mechanism derived again, and the words of its rows; None in the document unit.
+    summary : what the report of a release of the document unit shows, computed again.
     sparsity : of the released counts.
     uncompared : files whose encoding this program cannot repeat.
     """
@@ -68,14 +77,21 @@ class VerificationResult:
     checksum: str | None = None
     documents: int = 0
     table: tuple[Mechanism, Vocabulary] | None = None
+    summary: DocumentSummary | None = None
     sparsity: Sparsity | None = None
     uncompared: list[str] = field(default_factory=list)
+
+    @property
+    def expected(self) -> Sequence[str]:
+        """The names of all checks that a release of this unit needs."""
+        is_document = self.guarantee is not None and self.guarantee.unit == "document"
+        return DOCUMENT_CHECKS if is_document else CHECKS
 
     @property
     def verified(self) -> bool:
         """Whether every check was made and none failed."""
         passed = {check.name for check in self.checks if check.status in (OK, UNVERIFIABLE)}
-        return passed.issuperset(CHECKS)
+        return passed.issuperset(self.expected)
 
     @property
     def verdict(self) -> Literal["verified", "failed", "not checked"]:
@@ -108,8 +124,9 @@ class VerificationResult:
         """Record the checks that were not made, and put all checks in order."""
         made = {check.name for check in self.checks}
         reason = "needs a check that failed or was not made"
-        self.checks += [Check(name, NOT_CHECKED, reason) for name in CHECKS if name not in made]
-        self.checks.sort(key=lambda check: CHECKS.index(check.name))
+        missing = [name for name in self.expected if name not in made]
+        self.checks += [Check(name, NOT_CHECKED, reason) for name in missing]
+        self.checks.sort(key=lambda check: self.expected.index(check.name))
 
 
 def one_line(value: Any) -> str:
@@ -118,6 +135,8 @@ def one_line(value: Any) -> str:
     >>> one_line({"idf": "public"}), one_line([]), one_line(False), one_line("a\\x1b[2Jb")
     ('idf public', 'nothing', 'no', 'a?[2Jb')
     """
+    if value is None:
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

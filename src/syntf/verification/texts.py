@@ -18,10 +18,11 @@ from syntf.core.exact import shown
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.readme import readme_figures, render_readme
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
-from syntf.report.figures import Sparsity, figures
+from syntf.report.figures import Sparsity, document_figures, figures
 from syntf.report.page import REPORT_FILE, render_report, template_digest
-from syntf.report.table_summary import summarize_table
+from syntf.report.table_summary import TableSummary, summarize_table
 from syntf.verification.files import plain_bytes
 from syntf.verification.result import Finding
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -80,20 +81,35 @@ def check_report(
     sparsity: Sparsity,
 ) -> Finding:
     """Check report.html against the guarantee, the table and the counts."""
+    table = summarize_table(mechanism, vocabulary, length=guarantee.length)
+    return check_rendered_report(folder, guarantee, table, sparsity)
+
+
+def check_rendered_report(
+    folder: Path,
+    guarantee: Guarantee,
+    summary: TableSummary | DocumentSummary,
+    sparsity: Sparsity,
+) -> Finding:
+    """Check report.html against the guarantee, a summary of what was drawn from, and the counts."""
     text = plain_bytes(folder / REPORT_FILE, LARGEST_TEXT).decode()
     if wording_is_known(guarantee):
-        if text != render_report_again(guarantee, mechanism, vocabulary, sparsity):
+        if text != render_report(guarantee, summary, sparsity):
             raise SyntfError("the page differs from what guarantee.json, table and counts give")
         return Finding(SAME_BYTES)
     _require_inert(text)
     if guarantee.format == 1:
         _require(text, _first_report_figures(guarantee, sparsity))
     else:
-        table = summarize_table(mechanism, vocabulary, length=guarantee.length)
         found = re.findall(r'<pre id="figures">(.*?)</pre>', text, re.DOTALL)
         if len(found) != 1:
             raise SyntfError("the page does not hold its figures once, as JSON")
-        _require_known_figures(json.loads(found[0]), figures(guarantee, table, sparsity))
+        expected = (
+            document_figures(guarantee, summary, sparsity)
+            if isinstance(summary, DocumentSummary)
+            else figures(guarantee, summary, sparsity)
+        )
+        _require_known_figures(json.loads(found[0]), expected)
     return Finding(FIGURES_ONLY)
 
 

@@ -2,8 +2,9 @@
 
 The table of probabilities depends on word vectors, on the terms of ``vocabulary.txt`` and on the
 parameters in ``guarantee.json`` alone. So the receiver derives it again and compares its digest
-and its loss with those stated. No cache is read, so a forged cache cannot matter, and nothing is
-written.
+and its loss with those stated. For the document unit the lists of prototypes are derived from the
+codebook and from released rows (:mod:`syntf.verification.document_release`). No cache is read, so a
+forged cache cannot matter, and nothing is written.
 
 Nobody can prove that the counts were drawn from that table, once and with fresh entropy, and where
 the sender's data come from. Such statements are listed as unverifiable.
@@ -12,27 +13,32 @@ the sender's data come from. Such statements are listed as unverifiable.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.privacy.guarantee import Guarantee, declared_fields
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, guarantee_file, table, texts
+from syntf.verification.document_release import check_document_release
 from syntf.verification.plausibility import Plausibility
 from syntf.verification.result import (
     FAILED,
     UNVERIFIABLE,
     Check,
     Finding,
-    NotCheckedError,
     VerificationResult,
     one_line,
 )
+
+DERIVED = ("synsets", "weights", "draws")
+"""Fields that a sender chooses in the words unit, and that the document unit fixes."""
 
 
 def verify(
     folder: Path,
     *,
     vectors: Callable[[], WordVectors] | None = None,
+    codebook: Path | None = None,
     slow: bool = False,
     stages: Stages = silent,
 ) -> VerificationResult:
@@ -41,6 +47,7 @@ def verify(
     Cheap checks come first. If a file was changed, nothing is parsed or derived.
 
     vectors : reads the word vectors of the release, if they are not those embedded in syntf.
+    codebook : the codebook of a release of the document unit, if it is not the embedded one.
     slow : derive the table even if that takes long. A hostile release can make it take hours.
     stages : is told about progress.
     """
@@ -50,7 +57,10 @@ def verify(
         guarantee = result.guarantee = record.guarantee
         result.checksum = record.checksum
         if result.attempt("files", files.check_files, folder, guarantee, stages):
-            _check_contents(result, folder, guarantee, vectors, slow, stages)
+            if guarantee.unit == "document":
+                check_document_release(result, folder, guarantee, vectors, codebook, slow, stages)
+            else:
+                _check_contents(result, folder, guarantee, vectors, slow, stages)
     result.complete()
     if result.guarantee is not None:
         result.checks += _unverifiable(result.guarantee, result.uncompared)
@@ -61,8 +71,8 @@ def _check_guarantee(folder: Path) -> Finding:
     raw = files.plain_bytes(folder / "guarantee.json", guarantee_file.LARGEST)
     record = guarantee_file.read_guarantee(raw)
     guarantee = record.guarantee
-    if guarantee.unit == "document":
-        raise NotCheckedError("releases of the document unit cannot be checked yet")
+    if (guarantee.unit == "document") != (guarantee.document is not None):
+        raise SyntfError("unit does not fit the field document")
     written = f"format {guarantee.format}, by syntf {guarantee.version}"
     return Finding(f"{written}; the checksum is right", record)
 
@@ -152,8 +162,17 @@ def _check_report(result: VerificationResult, folder: Path, guarantee: Guarantee
 
 def _unverifiable(guarantee: Guarantee, uncompared: Sequence[str]) -> list[Check]:
     """Return what the sender states and nothing in the release confirms."""
-    stated = {"draws of the counts": "from this table, once, and no others from these texts"}
+    is_document = guarantee.unit == "document"
+    stated = (
+        {"draws of the prototypes": "from these lists, once, and no others from these texts"}
+        if is_document
+        else {"draws of the counts": "from this table, once, and no others from these texts"}
+    )
+    if guarantee.document is not None and guarantee.document.pilot:
+        stated["pilot"] = "chosen at random, and drawn before all other documents"
     for declared in declared_fields(guarantee.format):
+        if is_document and declared.name in DERIVED:
+            continue
         if declared.metadata["unverifiable"]:
             stated[declared.name] = one_line(guarantee[declared.name])
     if not texts.wording_is_known(guarantee):

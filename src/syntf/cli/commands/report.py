@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from syntf.cli import output
-from syntf.cli.commands.verify import run_verification, vectors_option
+from syntf.cli.commands.verify import codebook_option, run_verification, vectors_option
 from syntf.cli.options import FILE, Command, option, quiet
 from syntf.core.errors import SyntfError
 
@@ -20,6 +20,7 @@ from syntf.core.errors import SyntfError
     help="Add the scores of syntf evaluate with the same parameters, for the owner of the texts.",
 )
 @vectors_option
+@codebook_option
 @option("--force", is_flag=True, help="Replace the file if it exists.")
 @quiet
 def command(
@@ -27,6 +28,7 @@ def command(
     out: Path,
     evaluation: Path | None,
     vectors: Path | None,
+    codebook: Path | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -39,6 +41,7 @@ def command(
     Example:
       syntf report release --evaluation proof --out report.html
     """
+    from syntf.report.page import render_report
     from syntf.verification.result import FAILED, NOT_CHECKED
     from syntf.verification.texts import render_report_again
 
@@ -48,9 +51,9 @@ def command(
         )
     if out.exists() and not force:
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
-    result = run_verification(folder, vectors, slow=True, quiet=quiet)
-    guarantee, table, sparsity = result.guarantee, result.table, result.sparsity
-    if not result.verified or guarantee is None or table is None or sparsity is None:
+    result = run_verification(folder, vectors, codebook, slow=True, quiet=quiet)
+    guarantee, sparsity = result.guarantee, result.sparsity
+    if not result.verified or guarantee is None or sparsity is None:
         first = [*result.with_status(FAILED), *result.with_status(NOT_CHECKED)][0]
         raise SyntfError(f"{folder} could not be verified: {first.name}: {first.detail}")
     scores = None
@@ -59,6 +62,11 @@ def command(
         from syntf.evaluation.experiment.results import Parameters
 
         scores = read_evaluation(evaluation, Parameters.of(guarantee))
-    out.write_bytes(render_report_again(guarantee, *table, sparsity, scores).encode())
+    if result.summary is not None:
+        page = render_report(guarantee, result.summary, sparsity, scores)
+    else:
+        assert result.table is not None
+        page = render_report_again(guarantee, *result.table, sparsity, scores)
+    out.write_bytes(page.encode())
     if not quiet:
         output.say(f"Report written to {output.escape(out)}", wrap=False)

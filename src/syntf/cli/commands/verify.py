@@ -25,10 +25,18 @@ vectors_option = option(
     help="Word vectors of the release. Needed if it was not made with the embedded ones.",
 )
 
+codebook_option = option(
+    "--codebook",
+    type=FILE,
+    metavar="FILE",
+    help="Codebook of the release. Needed if it was not made with the embedded one.",
+)
+
 
 @click.command("verify", cls=Command)
 @click.argument("folder", type=FILE, metavar="DIR")
 @vectors_option
+@codebook_option
 @option(
     "--slow",
     is_flag=True,
@@ -36,19 +44,26 @@ vectors_option = option(
 )
 @as_json
 @no_progress
-def command(folder: Path, vectors: Path | None, slow: bool, as_json: bool, quiet: bool) -> int:
-    """Check a release that you received: its files, its table and its loss.
+def command(
+    folder: Path,
+    vectors: Path | None,
+    codebook: Path | None,
+    slow: bool,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Check a release that you received: its files, its probabilities and its loss.
 
-    Derives the table of probabilities again from public word vectors and the release itself,
-    measures its loss, and compares everything with guarantee.json. This takes seconds for the
-    default preset. With --preset paper it takes as long as the sender's measurement. The exit
-    code is 0 only if all checks pass.
+    Derives the lists of prototypes, or the table of probabilities, again from public data and the
+    release itself, measures the loss, and compares everything with guarantee.json. This takes
+    seconds. With --preset paper it takes as long as the sender's measurement. The exit code is 0
+    only if all checks pass.
 
     \b
     Example:
       syntf verify release
     """
-    result = run_verification(folder, vectors, slow=slow, quiet=quiet)
+    result = run_verification(folder, vectors, codebook, slow=slow, quiet=quiet)
     if as_json:
         output.emit(summary(result))
     else:
@@ -57,7 +72,7 @@ def command(folder: Path, vectors: Path | None, slow: bool, as_json: bool, quiet
 
 
 def run_verification(
-    folder: Path, vectors: Path | None, *, slow: bool, quiet: bool
+    folder: Path, vectors: Path | None, codebook: Path | None, *, slow: bool, quiet: bool
 ) -> "VerificationResult":
     """Verify a release; refuse missing files before the long work begins."""
     from syntf.verification.verify import verify
@@ -66,9 +81,11 @@ def run_verification(
         raise SyntfError(f"there is no guarantee.json in {folder}: give the folder of a release")
     if vectors and not str(vectors).startswith(SPACY) and not vectors.is_file():
         raise SyntfError(f"there is no file of word vectors at {vectors}")
+    if codebook and not codebook.is_file():
+        raise SyntfError(f"there is no codebook at {codebook}")
     with output.progress(quiet) as stages:
         reader = vectors_reader(vectors, stages)
-        return verify(folder, vectors=reader, slow=slow, stages=stages)
+        return verify(folder, vectors=reader, codebook=codebook, slow=slow, stages=stages)
 
 
 def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], WordVectors] | None":
@@ -85,13 +102,13 @@ def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], Word
 
 def show(result: "VerificationResult") -> None:
     """Print a line per check, what cannot be verified, and the verdict."""
-    from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
+    from syntf.verification.result import FAILED, NOT_CHECKED, OK, UNVERIFIABLE
 
     styles = {OK: "green", FAILED: "bold red", NOT_CHECKED: "yellow", UNVERIFIABLE: "yellow"}
     checks, statements = [], []
     for check in result.checks:
         name, detail = output.escape(check.name), output.escape(check.detail)
-        if check.name in CHECKS:
+        if check.name in result.expected:
             checks.append([f"[{styles[check.status]}]{check.status}[/]", name, detail])
         else:
             statements.append([f"  {name}", detail])
@@ -118,9 +135,14 @@ def verdict(result: "VerificationResult") -> str:
     if not result.verified or result.guarantee is None:
         return f"[bold yellow]NOT CHECKED[/]: {len(not_checked)} checks were not made."
     guarantee = result.guarantee
-    word, document = shown(guarantee.word_losses.tight, 4), shown(guarantee.loss_per_document, 2)
-    table = f"this table loses at most {word} per word and {document} per document"
-    proof = "That these counts were drawn from it cannot be proved."
+    document = shown(guarantee.loss_per_document, 2)
+    if guarantee.unit == "document":
+        table = f"draws from these lists lose at most {document} per document"
+        proof = "That these prototypes were drawn from them, once, cannot be proved."
+    else:
+        word = shown(guarantee.word_losses.tight, 4)
+        table = f"this table loses at most {word} per word and {document} per document"
+        proof = "That these counts were drawn from it cannot be proved."
     if not guarantee.private:
         return f"[bold yellow]Verified as marked: NOT PRIVATE[/] ({table}). {proof}"
     return f"[bold green]Verified[/]: {table}. {proof}"
@@ -135,7 +157,7 @@ def summary(result: "VerificationResult") -> dict[str, Any]:
         "verified": result.verified,
         "verdict": result.verdict,
         "private": guarantee and guarantee.private,
-        "loss_per_word": guarantee and asdict(guarantee.word_losses),
+        "loss_per_word": guarantee and guarantee.loss_per_word and asdict(guarantee.loss_per_word),
         "loss_per_document": guarantee and guarantee.loss_per_document,
         "documents": result.documents if guarantee else None,
         "checksum": result.checksum,
