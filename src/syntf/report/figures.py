@@ -7,7 +7,7 @@ a new format.
 """
 
 from dataclasses import asdict, dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,9 @@ PAPER = {"loss_per_word": 25.4, "words_per_document": 150, "loss_per_document": 
 
 SUSPICION = 10**6
 """Odds against, before one word is seen."""
+
+LARGEST_FACTOR = 10**12
+"""Factors from here on are told by their number of digits."""
 
 HISTOGRAM_COLUMNS = 40
 """Columns of the histogram at most: as many as fit on a phone."""
@@ -111,7 +114,7 @@ def document_figures(
     unit = guarantee.document
     if unit is None:
         raise SyntfError("this is not a guarantee of the document unit")
-    factor = EXACT.exp(Decimal(guarantee.loss_per_document)).to_integral_value(ROUND_CEILING)
+    factor = EXACT.exp(Decimal(guarantee.loss_per_document))
     return {
         "documents": None if sparsity is None else sparsity.documents,
         "author_documents": AUTHOR_DOCUMENTS,
@@ -120,13 +123,14 @@ def document_figures(
             "document": shown(guarantee.loss_per_document, 2),
             "author": shown(guarantee.loss_per_document * AUTHOR_DOCUMENTS, 2),
         },
-        "factor": f"{factor.to_integral_value(ROUND_CEILING, EXACT):,f}"
-        if factor < 10**15
-        else None,
+        "factor": _rounded(factor) if factor < LARGEST_FACTOR else None,
+        "digits": factor.adjusted() + 1,
+        "odds": _odds_before_and_after(factor),
         "kept": summary.kept,
         "entries": summary.entries,
         "answered": summary.answered,
         "pilot": unit.pilot,
+        "noise": 1 - summary.kept,
         "leading": [
             {
                 "label": one.label,
@@ -136,8 +140,34 @@ def document_figures(
             }
             for one in summary.leading
         ],
+        "distinct_words": _distinct_words(guarantee, sparsity),
         "table_digest": guarantee.digest,
     }
+
+
+def _rounded(factor: Decimal) -> str:
+    """Round a factor for people: to a whole number, or to two digits after the point if small."""
+    places = "1" if factor >= 100 else "0.01"
+    return f"{factor.quantize(Decimal(places), ROUND_HALF_EVEN, EXACT):,f}"
+
+
+def _odds_before_and_after(factor: Decimal) -> list[dict[str, str]]:
+    """Return what odds for a suspicion can become at most, for some odds before.
+
+    >>> _odds_before_and_after(Decimal("22026.5"))[2]
+    {'before': '1 to 100', 'after': '220.3 to 1'}
+    """
+    if factor >= LARGEST_FACTOR:
+        return []
+    ratio = Fraction(factor)
+    rows = []
+    for against in (10**6, _rounded(factor), 100, 1):
+        if isinstance(against, str):
+            rows.append({"before": f"1 to {against}", "after": "even"})
+        else:
+            before = "even" if against == 1 else f"1 to {against:,}"
+            rows.append({"before": before, "after": _suspicion(ratio, against)})
+    return rows
 
 
 def _author_limit(guarantee: Guarantee) -> dict[str, Any] | None:
@@ -163,12 +193,12 @@ def odds(ratio: Fraction, words: int) -> dict[str, Any]:
     return {"factor": None, "digits": int(digits.to_integral_value(ROUND_FLOOR)) + 1}
 
 
-def _suspicion(ratio: Fraction) -> str:
-    """Return the odds after one word of an event that was one in a million before."""
-    if ratio >= SUSPICION:
-        return f"{shown_ratio(ratio / SUSPICION)} to 1"
+def _suspicion(ratio: Fraction, against: int = SUSPICION) -> str:
+    """Return the odds, after they grew by a factor, of an event that was 1 to `against` before."""
+    if ratio >= against:
+        return f"{shown_ratio(ratio / against)} to 1"
     rounding = Context(prec=4, rounding=ROUND_FLOOR)
-    left = rounding.divide(Decimal(SUSPICION * ratio.denominator), Decimal(ratio.numerator))
+    left = rounding.divide(Decimal(against * ratio.denominator), Decimal(ratio.numerator))
     return f"1 to {left:,f}"
 
 

@@ -25,8 +25,8 @@ REPORT_FILE = "report.html"
 """The name of the report in a release."""
 
 TEMPLATES = (
-    "README.txt", "document_readme.txt", "macros.html", "report.css", "report.html",
-    "document.html",
+    "README.txt", "document_readme.txt", "macros.html", "measured.html", "report.css",
+    "report.html", "document.html",
 )  # fmt: skip
 
 COMPILED_FILE = "compiled.json"

@@ -1,0 +1,162 @@
+"""The report of a release of whole documents: what is promised, in plain words and figures."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import polars as pl
+import pytest
+
+from syntf.pipeline.document import DocumentAnonymizer
+from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import with_author_limit
+from syntf.releases.job import release
+from syntf.report.document_summary import DocumentSummary, PrototypeCount
+from syntf.report.evaluation import EvaluationScores, LinkScore, ScoreChange
+from syntf.report.page import render_report
+
+EVIL = "<script>alert(1)</script>"
+SCORES = EvaluationScores(
+    2, None, [ScoreChange("naive Bayes", 0.9, 0.4)], [], [LinkScore("a link", 0.5, None)], 10.0
+)
+
+
+class Page(HTMLParser):
+    """The elements of a page and its text, without its style."""
+
+    def __init__(self, raw):
+        super().__init__()
+        self.elements, self.said, self.open = [], [], []
+        self.feed(raw)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.said.append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.said).split())
+
+
+@pytest.fixture(scope="module")
+def promised():
+    """Return the guarantee for a loss per document, as it is before documents are known."""
+    made = {}
+
+    def guarantee(loss):
+        if loss not in made:
+            settings = Settings.from_preset(document_loss=float(loss))
+            made[loss] = DocumentAnonymizer.build(settings).guarantee()
+        return made[loss]
+
+    return guarantee
+
+
+def summary(*labels):
+    rows = [
+        PrototypeCount("general", place, label, 40 - place, 39.6 - place, 6.2)
+        for place, label in enumerate(labels)
+    ]
+    return DocumentSummary(0.957, 1000, 320, rows)
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        (1, "sure 2.72 to 1 that a document is not a certain text may at most become undecided"),
+        (10, "sure 22,026 to 1 that a document is not a certain text may at most become"),
+        (10, "1 to 1,000,0001 to 45.39"),
+        (10, "1 to 22,026even"),
+        (10, "1 to 100220.3 to 1"),
+        (10, "Losses up to 10 are common"),
+        (20, "485,165,195"),
+        (20, "calls a loss above 10 weak"),
+        (40, "e40.00, a number with 18 digits"),
+        (400, "excludes nothing"),
+    ],
+)
+def test_the_loss_of_a_document_is_explained_in_plain_words(promised, loss, told):
+    assert told in Page(render_report(promised(loss), summary("ice, hockey, nhl"))).text
+
+
+def test_a_limit_for_authors_is_a_headline(promised):
+    text = Page(render_report(promised(10), summary())).text
+    assert "an author with 50 documents loses 500.00" in text
+    assert "It does not limit what an author loses" in text
+    text = Page(render_report(with_author_limit(promised(10), 3), summary())).text
+    assert "30.00largest privacy loss of an author" in text
+    assert "at most 3 documents of each author are released" in text
+    assert "It does not limit what an author loses" not in text
+
+
+def test_frequent_prototypes_have_estimates_and_error_bars(promised):
+    raw = render_report(promised(10), summary("ice, hockey, nhl", "soup, bread"))
+    page = Page(raw)
+    assert re.search("ice, hockey, nhl *40 ± 6 *soup, bread *39 ± 6", page.text)
+    assert "among the 320 documents." in page.text
+    bars = [a for tag, a in page.elements if tag == "line" and a.get("class") == "error"]
+    assert len(bars) == 2 * 3
+    assert bars[2]["x1"] == bars[0]["x1"] == f"{100 * (40 - 6) / 46:.2f}%"
+    assert bars[2]["x2"] == bars[1]["x1"] == "100.00%"
+
+
+def test_words_of_the_other_unit_do_not_occur(promised):
+    text = Page(render_report(promised(10), summary("ice"))).text
+    for told in ("loss per word", "one released word", "neighbour", "What becomes of a word"):
+        assert told not in text
+
+
+def test_a_private_codebook_and_a_seed_come_before_the_number(promised):
+    unit = replace(promised(10).document, codebook_origin="private")
+    guarantee = replace(promised(10), private=False, seeded=True, document=unit)
+    text = Page(render_report(guarantee, summary("ice"))).text
+    assert text.startswith("syntf: not private A release with these settings is not private")
+    assert text.index("No guarantee covers") < text.index("the random draws come from a seed")
+    assert "The sentence does not hold here" in text
+    assert "this voids the guarantee" in text
+    assert "largest privacy loss" not in text
+    assert "In plain words" not in text
+
+
+def test_labels_and_columns_that_mean_harm_are_inert(promised):
+    unit = replace(promised(10).document, encoder=EVIL)
+    guarantee = replace(promised(10), kept_columns=[EVIL], document=unit, version=EVIL)
+    page = Page(render_report(guarantee, summary(EVIL), evaluation=SCORES))
+    assert "script" not in {tag for tag, _ in page.elements}
+    assert page.text.count(EVIL) >= 4
+
+
+def test_an_evaluation_is_shown_with_the_loss_per_document(promised):
+    text = Page(render_report(promised(10), summary(), evaluation=SCORES)).text
+    assert "For the owner of the texts." in text
+    assert "drawn for this measurement with a loss of 10.00 per document" in text
+    assert "given away by more than the topic" in text
+    assert "For the owner" not in Page(render_report(promised(10), summary())).text
+
+
+def test_the_report_of_a_release_shows_its_own_figures(tmp_path):
+    texts = [f"the goalkeeper saved a penalty in the football match {n}" for n in range(30)]
+    pl.DataFrame({"text": texts}).write_csv(tmp_path / "t.csv")
+    release(tmp_path / "t.csv", tmp_path / "out", document_loss=10)
+    raw = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"url\(|@import|https?:|//", raw)
+    page = Page(raw)
+    assert "30 documents" in page.text
+    (figures,) = re.findall(r'<pre id="figures">(.*?)</pre>', raw, re.DOTALL)
+    stated = json.loads(figures.replace("&#34;", '"'))
+    rows = pl.read_csv(tmp_path / "out" / "prototypes.csv")
+    assert [one["label"] for one in stated["leading"]] == rows["label"].to_list()
+    assert [one["released"] for one in stated["leading"]] == rows["released"].to_list()
+    assert stated["answered"] == stated["documents"] == 30
+    ids = {a["id"] for tag, a in page.elements if tag == "h2"}
+    assert ids == {"meaning", "topics", "done", "limits", "checking"}
