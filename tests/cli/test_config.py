@@ -11,6 +11,7 @@ import pytest
 
 from syntf.cli import app as cli
 from syntf.cli import config
+from syntf.pipeline.settings import PRESETS
 
 TERMS = "cat dog car train music house".split()
 ALL = config.configurable_commands(cli.app)
@@ -320,8 +321,16 @@ def test_every_commented_line_of_init_is_valid(place, syntf):
     assert set(sections["evaluate"]) == {"author", "out", "scrub"}
     for key, value in table.items():  # the values shown are the defaults
         option = config.shared(ALL)[key]
-        if value not in ("x", True):
+        if key == "document-loss":
+            assert value == PRESETS["document"]["document_loss"]
+        elif value not in ("x", True):
             assert value == option.type(option.default)
+
+
+def test_the_loss_per_document_is_the_first_choice_that_init_writes(place, syntf):
+    assert syntf("init", "-q") == (0, "", "")
+    lines = Path("syntf.toml").read_text(encoding="utf-8").splitlines()
+    assert next(line for line in lines if " = " in line) == "# document-loss = 10.0"
 
 
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "\u00fc\U0001f600", "a\x7fb\x01", "#", "x\ny"])

@@ -1016,7 +1016,7 @@ def test_the_transformer_takes_ids(path):
         clone(made).fit_transform(["dog", "cat"], ids=["3", "2"])
     with pytest.raises(ValueError, match="one per text"):
         made.transform(["dog", "cat"], ids=[3])
-    with pytest.raises(ValueError, match="for a ledger"):
+    with pytest.raises(ValueError, match="need a ledger"):
         SynTF(preset="paper", vocabulary=TERMS).fit_transform(["dog"], ids=[3])
 
 

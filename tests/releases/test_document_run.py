@@ -123,9 +123,3 @@ def test_the_estimator_promises_exactly_the_loss_that_was_asked_for():
     assert synthetic.guarantee_.loss_per_document == 6
     assert len(synthetic.labels_) == 12
     assert synthetic.transform(["", "qwxyz"]).sum() == 2 * counts[0].sum()
-
-
-def test_the_words_commands_refuse_the_document_unit(call, texts):
-    code, _, err = call("explain", "cat", "--preset", "document")
-    assert code == 2
-    assert "document unit" in err

@@ -69,7 +69,7 @@ def command() -> None:
 )
 @_writing
 @option(
-    "--private",
+    "--private/--no-private",
     is_flag=True,
     group=PRIVACY,
     help="Declare that the texts are not public, for example because they are the texts that you "

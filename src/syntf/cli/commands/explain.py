@@ -1,4 +1,4 @@
-"""`syntf explain`: what the mechanism makes of words."""
+"""`syntf explain`: what the mechanism makes of a text, or of single words."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.pipeline.settings import Settings
 
 
 @click.command("explain", cls=ConfiguredCommand)
@@ -28,21 +30,39 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output words to show for each word.",
 )
-@setting_options("preset", "loss", "epsilon", "neighbours", "spelling", "morphology", "analyzer")
+@setting_options(
+    "preset",
+    "document_loss",
+    "codebook",
+    "loss",
+    "epsilon",
+    "neighbours",
+    "spelling",
+    "morphology",
+    "analyzer",
+)
 @setting_options("vocabulary", "max_size", "synsets", "vectors")
 @as_json
 @no_progress
 def command(words: tuple[str, ...], top: int, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Show what WORDS become: likely output words, and how well two words can be told apart.
+    """Show what becomes of a text or of single words.
+
+    With a loss per document, WORDS are one text: the command shows which public topic or words fit
+    it best, how likely they are released, and what is released otherwise. With a loss per word, it
+    shows the likely output words of each of WORDS, and how well two words can be told apart.
 
     \b
-    Example:
-      syntf explain library bus
+    Examples:
+      syntf explain the goalkeeper saved a penalty --document-loss 10
+      syntf explain library bus --preset words
     """
     from syntf.core.exact import shown
     from syntf.pipeline.anonymizer import Anonymizer
 
     settings = settings_from(options)
+    if settings.unit == "document":
+        _explain_text(" ".join(words), settings, top, as_json=as_json, quiet=quiet)
+        return
     with output.progress(quiet) as stages:
         anonymizer = Anonymizer.build(settings, stages=stages)
     terms = {word: anonymizer.term(word) for word in words}
@@ -69,6 +89,69 @@ def command(words: tuple[str, ...], top: int, as_json: bool, quiet: bool, **opti
         )
     loss_per_word = shown(anonymizer.mechanism.loss, 4)
     output.say(f"Loss per word: {loss_per_word}, the largest difference between any two words")
+
+
+def _explain_text(text: str, settings: "Settings", top: int, *, as_json: bool, quiet: bool) -> None:
+    """Show what the document unit makes of a text. Nothing is drawn."""
+    from syntf.pipeline.document import DocumentAnonymizer
+
+    with output.progress(quiet) as stages:
+        anonymizer = DocumentAnonymizer.build(settings, stages=stages)
+        found = text_record(anonymizer, text)
+    if as_json:
+        output.emit(found)
+        return
+    kind, answers = found["kind"], found["answers"]
+    thing = "topic" if kind == "topics" else "word" if found["size"] == 1 else "set of words"
+    if not found["known_words"]:
+        output.say("The text has no known word. It is released with a fixed public target.")
+    rows = []
+    for target in found["targets"]:
+        terms = list(target["terms"].items())[:top]
+        profile = ", ".join(f"{output.escape(term)} {count}" for term, count in terms)
+        rows += [
+            ["fits best", f"[bold]{output.escape(target['label'])}[/]"],
+            ["kept", f"{found['kept']:.2%}"],
+            ["its words", profile + (", …" if len(target["terms"]) > top else "")],
+        ]
+    others = f"{1 - found['kept']:.2%}, any other {thing} of {answers:,}, all equally likely"
+    pairs = [*rows, ["otherwise", others], ["loss per document", f"{found['loss_per_document']:g}"]]
+    output.table(pairs)
+    output.say(
+        f"The {found['entries']:,} {kind} are those of a release without a pilot. The loss is the "
+        "same for every text."
+    )
+
+
+def text_record(anonymizer: "DocumentAnonymizer", text: str) -> dict[str, Any]:
+    """Return what the document unit makes of a text: its targets, and their probability.
+
+    `terms` are the counts that a target adds to the released counts.
+    """
+    import numpy as np
+
+    mechanism = anonymizer.mechanism(None)
+    listed, plan = mechanism.general, mechanism.plan
+    encoded = anonymizer.read([text])
+    targets = []
+    for answer in listed.targets(encoded, anonymizer.encoder, plan.draws)[0]:
+        sets = listed.entries(np.array([answer]))
+        profiles = mechanism.profiles(listed, sets)
+        counts = profiles.rows(sets, len(mechanism.terms))
+        order = np.argsort(-counts.data, kind="stable")
+        terms = {mechanism.terms[counts.indices[at]]: int(counts.data[at]) for at in order}
+        label = profiles.described(sets)[0]
+        targets.append({"prototypes": sets[0].tolist(), "label": label, "terms": terms})
+    return {
+        "loss_per_document": anonymizer.loss,
+        "kind": plan.kind,
+        "entries": len(listed),
+        "size": listed.size,
+        "answers": listed.answers,
+        "known_words": int(np.sum(encoded.counts.data)),
+        "kept": float(mechanism.response(listed).keep_probability),
+        "targets": targets,
+    }
 
 
 def probabilities(anonymizer: "Anonymizer", term: int) -> "NDArray[np.float64]":

@@ -15,6 +15,7 @@ from syntf.cli import config, output
 from syntf.cli.commands import anonymize, evaluate
 from syntf.cli.options import FILE, Command, as_json, force, quiet
 from syntf.core.errors import SyntfError
+from syntf.pipeline.settings import preset_values
 
 WIDTH = 88
 """Columns of the configuration file that `syntf init` writes."""
@@ -27,6 +28,9 @@ HEAD = (
 )
 SECTIONS = ("anonymize", "evaluate")
 """Sections of the file that are written out; any other command may have one too."""
+
+FIRST = ("document-loss",)
+"""Options that stand before all others: what a person should decide first."""
 
 NOT_IN_FILE = {"out", "config", "no_config", "force", "resume", "seed", "as_json", "quiet"}
 
@@ -83,6 +87,8 @@ def config_lines(
     shared = config.shared(commands)
     unwritten = dict(chosen)
     yield from comment(HEAD)
+    for key in FIRST:
+        yield from entry(key, shared.pop(key), unwritten)
     for name in SECTIONS:
         for key in [key for key in commands[name] if key in shared]:
             yield from entry(key, shared.pop(key), unwritten)
@@ -102,6 +108,8 @@ def entry(key: str, option: click.Option, unwritten: dict[str, Any]) -> Iterable
     shown = "true" if option.is_flag else "…"
     if not option.is_flag and isinstance(option.default, str | int | float):
         shown = as_toml(option.type(option.default))
+    elif key in FIRST:
+        shown = as_toml(next(iter(preset_values(name).values())))
     return ["", *comment(option.help or ""), f"# {key} = {shown}"]
 
 
