@@ -323,7 +323,9 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         texts = as_texts(X)
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
-            counts, labels = anonymizer.single.described(anonymizer.anonymize_singly(texts))
+            counts, labels = anonymizer.single.described(
+                anonymizer.draw_singly(anonymizer.read(texts))
+            )
         return matrix(counts), labels
 
     def iter_transform(
@@ -394,7 +396,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._charge(texts, ids, authors)
         with parallel.at_most(self.n_jobs):
             if isinstance(anonymizer, DocumentAnonymizer):
-                drawn = anonymizer.anonymize_singly(texts)
+                drawn = anonymizer.draw_singly(anonymizer.read(texts))
                 return matrix(anonymizer.single.described(drawn)[0])
             return anonymizer.anonymize(texts)
 

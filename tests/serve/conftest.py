@@ -6,10 +6,12 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -79,6 +81,12 @@ class Client:
         return self.request("POST", path, **given)
 
 
+@pytest.fixture(scope="session")
+def make_client():
+    """A function that makes a client of an application."""
+    return lambda app: Client(app, "http://127.0.0.1:8470", "127.0.0.1")
+
+
 @pytest.fixture
 def client(toy_anonymizer, toy_playground):
     """Make clients of toy services; `address` is the address of the client."""
@@ -101,11 +109,12 @@ def everything_logged(caplog, monkeypatch):
 class Server:
     """Run `syntf serve` in its own process."""
 
-    def __init__(self, *options, **variables):
+    def __init__(self, *options, words=True, **variables):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
         command = [sys.executable, "-m", "syntf", "serve", "--port", "0", "--rate", "100000"]
         self.process = subprocess.Popen(
-            [*command, "--max-size", "200", *options], env=environment, text=True,
+            [*command, *(["--max-size", "200"] if words else []), *options],
+            env=environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         first = self.process.stdout.readline()
@@ -140,8 +149,8 @@ def start(own_cache):
     """Start services, and end them after the test."""
 
     @contextmanager
-    def starting(*options, **variables):
-        server = Server(*options, **variables)
+    def starting(*options, words=True, **variables):
+        server = Server(*options, words=words, **variables)
         try:
             yield server
         finally:
@@ -157,3 +166,35 @@ def server(start):
     """A service that many tests share."""
     with start() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def document_server(start):
+    """A service of the document unit that many tests share."""
+    with start("--document-loss", "10", words=False) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")  # its event loop must not run during tests that start their own
+def browser():
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs Playwright: pip install playwright"
+    )
+    chromium = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium, or SYNTF_CHROMIUM=<its path>")
+    with playwright.sync_playwright() as running:
+        made = running.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="session")
+def axe():
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="needs axe: pip install axe-playwright-python"
+    )
+    (script,) = Path(package.__file__).parent.rglob("axe*.js")
+    return script.read_text(encoding="utf-8")

@@ -1,41 +1,11 @@
 """The page in a real browser, also at phone width, and checked with axe."""
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
+from browsing import DESK, PHONE, RULES, dial, settled, write
 
 from syntf.pipeline.settings import PRESETS
-
-playwright = pytest.importorskip(
-    "playwright.sync_api", reason="needs Playwright: pip install playwright"
-)
-CHROMIUM = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
-DESK, PHONE = {"width": 1200, "height": 900}, {"width": 360, "height": 740}
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium, or SYNTF_CHROMIUM=<its path>")
-    with playwright.sync_playwright() as running:
-        made = running.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield made
-        made.close()
-
-
-@pytest.fixture(scope="module")
-def axe():
-    package = pytest.importorskip(
-        "axe_playwright_python", reason="needs axe: pip install axe-playwright-python"
-    )
-    (script,) = Path(package.__file__).parent.rglob("axe*.js")
-    return script.read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -65,20 +35,6 @@ def opened(browser, server):
     for context in contexts:
         context.close()
     assert not wrong
-
-
-def settled(page):
-    page.wait_for_selector("main[aria-busy=false]")
-
-
-def write(page, side, text):
-    page.fill(f"#text-{side}", text)
-    settled(page)
-
-
-def dial(page, name, value):
-    page.fill(f"#{name}", str(value))
-    settled(page)
 
 
 def test_a_text_shows_its_draws(opened):

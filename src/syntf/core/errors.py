@@ -46,6 +46,10 @@ class BudgetError(Refused):
     """A ledger refuses a run that would exceed a budget: nothing was charged or drawn."""
 
 
+class NamingError(BudgetError):
+    """A ledger refuses ids where it has known documents by their texts, or the reverse."""
+
+
 class TableError(RuntimeError):
     """A row of the mechanism is not the one its loss was measured on: nothing was drawn."""
 

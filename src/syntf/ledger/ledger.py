@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 
 from syntf.core.checks import positive
-from syntf.core.errors import BudgetError, Refused, SyntfError
+from syntf.core.errors import BudgetError, NamingError, Refused, SyntfError
 from syntf.ledger import store
 from syntf.ledger.names import Charge, NamedBy, Names
 from syntf.ledger.store import Content, Run
@@ -328,7 +328,7 @@ def _refuse_other_naming(runs: Sequence[Run], named_by: NamedBy) -> None:
     """Refuse ids if the last run used texts, and texts if it used ids: budgets would double."""
     if runs and runs[-1].named_by != named_by:
         before, now = runs[-1].named_by, named_by
-        raise BudgetError(
+        raise NamingError(
             f"the ledger identifies documents by {before}s, and this run by {now}s, which would "
             "give each document a second budget: use --id as before"
         )

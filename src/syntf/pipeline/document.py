@@ -247,7 +247,7 @@ class DocumentAnonymizer:
         release there is no pilot. Returns what was released and the guarantee.
         """
         if self.sharpened is not None:
-            return self.anonymize_singly(texts), self.guarantee()
+            return self.draw_singly(self.read(texts)), self.guarantee()
         mechanism = self.mechanism(len(texts))
         drawn = mechanism.release(self.read(texts))
         self.sharpened = drawn.sharpened
@@ -263,10 +263,10 @@ class DocumentAnonymizer:
         """The list of documents released one at a time: an earlier release's, or the general."""
         return self.sharpened or self.single.general
 
-    def anonymize_singly(self, texts: Sequence[str]) -> Drawn:
-        """Release texts from :attr:`single_list`. Each call spends their loss."""
-        answers = self.single.draw(self.read(texts), self.single_list)
-        return Drawn(answers, np.zeros(len(texts), dtype=bool), self.single_list)
+    def draw_singly(self, encoded: Encoded) -> Drawn:
+        """Release documents from :attr:`single_list`. Each call spends their loss."""
+        answers = self.single.draw(encoded, self.single_list)
+        return Drawn(answers, np.zeros(len(encoded), dtype=bool), self.single_list)
 
     def guarantee(
         self,

@@ -1,33 +1,39 @@
 """The HTTP routes of the service, as a FastAPI application behind its guard."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Path, Query, Request
+from fastapi import FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 
 from syntf import __version__
-from syntf.core.errors import BudgetError, SyntfError
+from syntf.core.errors import BudgetError, NamingError, SyntfError
 from syntf.serve import schemas
 from syntf.serve.config import Config
+from syntf.serve.document_playground import DocumentPlayground
+from syntf.serve.document_service import DocumentService
 from syntf.serve.guard import Guard
 from syntf.serve.metrics import Metrics
 from syntf.serve.playground import Playground
 from syntf.serve.service import Service
 
-STATIC_FILES = {
-    "/": ("index.html", "text/html"),
+API_FILES = {
     "/docs": ("docs.html", "text/html"),
     "/static/page.css": ("page.css", "text/css"),
-    "/static/page.js": ("page.js", "text/javascript"),
+    "/static/common.js": ("common.js", "text/javascript"),
     "/static/docs.js": ("docs.js", "text/javascript"),
     "/static/theme.js": ("theme.js", "text/javascript"),
     "/favicon.ico": ("icon.svg", "image/svg+xml"),
 }
+"""A page that shows the description of the API. It needs no token, but the description does."""
+
+PAGE_SCRIPTS = {"index.html": "page.js", "document.html": "document.js"}
+LINK_TO_PAGE = b'<a href="/">Page</a>'
 TELEMETRY_OFF: Any = dict.fromkeys(
     ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
 )
@@ -35,7 +41,8 @@ TELEMETRY_OFF: Any = dict.fromkeys(
 
 FIELD_NAMES = frozenset(
     ["body", "path", "query", "word", "top"]
-    + [name for model in (schemas.Document, schemas.Documents, schemas.PageDraw)
+    + [name for model in (schemas.Document, schemas.Documents, schemas.PageDraw,
+                          schemas.DocumentPageDraw)
        for name in model.model_fields]
 )  # fmt: skip
 """Names that an error message may repeat, because they are ours and not from the request."""
@@ -44,12 +51,13 @@ BODY_MODELS = frozenset({"Document", "Documents"})
 """Alternatives for a request body: pydantic adds their names to the place of an error."""
 
 STATUS_DESCRIPTIONS = {
-    400: "The body is not JSON, or a header was sent twice.",
+    400: "The body is not JSON or not gzip, or a header was sent twice.",
     401: "The token is missing or wrong.",
     403: "The request comes from a page of another origin, or through a proxy.",
     408: "The request took too long to arrive.",
-    409: "The ledger refuses: nothing was charged or drawn.",
+    409: "The ledger refuses, and the detail names the cause: nothing was charged or drawn.",
     413: "The request has too many bytes or too many documents.",
+    415: "The body has a content encoding other than gzip.",
     421: "The service does not answer to this host name.",
     422: "The request does not match this description.",
     429: "Too many requests from this address.",
@@ -67,9 +75,9 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def create_app(
-    service: Service,
+    service: Service | DocumentService,
     config: Config,
-    playground: Playground | None = None,
+    playground: Playground | DocumentPlayground | None = None,
 ) -> Guard:
     """Build the application.
 
@@ -77,6 +85,8 @@ def create_app(
     no ledger: the page draws without charging.
     """
     metrics = Metrics()
+    token = HTTPBearer(auto_error=False, scheme_name="token")  # the guard checks it
+    secured = [Security(token)] if config.token else []
     app = FastAPI(
         title="syntf",
         version=__version__,
@@ -88,11 +98,12 @@ def create_app(
 
     @app.post(
         "/v1/anonymize",
-        response_model=schemas.Release,
-        responses=error_responses(408, 409, 413, 422, 503),
+        response_model=(schemas.DocumentRelease if service.unit == "document" else schemas.Release),
+        responses=error_responses(408, 409, 413, 415, 422, 503),
+        dependencies=secured,
     )
-    def anonymize(body: schemas.Document | schemas.Documents) -> Response:
-        """Draw n words for each text. Every answer is a release, and losses add up."""
+    def anonymize(body: schemas.Body) -> Response:
+        """Release each text. Every answer is a release of its own, and losses add up."""
         documents = [body] if isinstance(body, schemas.Document) else body.documents
         if len(documents) > config.max_documents:
             raise HTTPException(413, f"a request may have {config.max_documents:,} documents")
@@ -111,45 +122,48 @@ def create_app(
         answer = service.anonymize([document.text for document in documents], ids, authors)
         metrics.count_documents(len(documents))
         run = answer.run
+        released: list[dict[str, Any]] = [
+            {"counts": counts, "words": list(words(counts))} for counts in answer.counts
+        ]
+        if answer.labels is not None and answer.prototypes is not None:
+            for one, label, numbers in zip(released, answer.labels, answer.prototypes, strict=True):
+                one |= {"prototypes": numbers, "labels": label}
         return JSONResponse(
             {
-                "documents": [
-                    {"counts": counts, "words": list(words(counts))} for counts in answer.counts
-                ],
+                "documents": released,
                 "guarantee": service.guarantee,
                 "charged": None if run is None else {"run": run.number, "head": run.hash},
             }
         )
 
-    @app.get(
-        "/v1/explain/{word}",
-        response_model=schemas.Explanation,
-        response_model_exclude_none=True,
-        responses=error_responses(422),
-    )
-    def explain(
-        word: Annotated[str, Path(min_length=1, max_length=100, examples=["library"])],
-        top: Annotated[int, Query(ge=1, le=100)] = 10,
-    ) -> dict[str, Any]:
-        """Show the words that replace a word. The answer is the same for every document."""
-        return service.explain(word, top)
+    if isinstance(service, DocumentService):
+        add_prototypes(app, service, secured)
+    else:
+        add_explain(app, service, secured)
 
-    @app.get("/v1/guarantee", responses=error_responses())
-    async def guarantee() -> dict[str, Any]:
+    @app.get(
+        "/v1/guarantee",
+        response_model=schemas.GuaranteeRecord,
+        responses=error_responses(),
+        dependencies=secured,
+    )
+    async def guarantee() -> Response:
         """Return the guarantee for every document: the fields of guarantee.json."""
-        return service.guarantee
+        return JSONResponse(service.guarantee)
 
     @app.get("/healthz", response_model=schemas.Health, responses=error_responses())
     async def health() -> dict[str, str]:
         """Report that the service runs. Needs no token."""
         return {"status": "ok", "version": __version__}
 
-    @app.get("/metrics", responses=error_responses(), response_class=Response)
+    @app.get("/metrics", responses=error_responses(), response_class=Response, dependencies=secured)
     def prometheus() -> Response:
         """Return counters and durations for Prometheus; they contain no text."""
         return Response(metrics.as_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    if playground is not None and config.shows_page and service.ledger is None:
+    shows_page = playground is not None and config.shows_page and service.ledger is None
+    add_files(app, API_FILES, without=b"" if shows_page else LINK_TO_PAGE)
+    if playground is not None and shows_page:
         add_page(app, playground)
 
     @app.exception_handler(RequestValidationError)
@@ -163,7 +177,19 @@ def create_app(
     @app.exception_handler(BudgetError)
     def over_budget(request: Request, error: BudgetError) -> Response:
         # Say no more: the remaining budget would reveal what was released before.
-        return problem(409, "the ledger refuses this request: nothing was charged or drawn")
+        return problem(
+            409,
+            "the ledger refuses: a document or an author of this request would lose more than "
+            "their budget; nothing was charged or drawn",
+        )
+
+    @app.exception_handler(NamingError)
+    def other_names(request: Request, error: NamingError) -> Response:
+        return problem(
+            409,
+            "the ledger refuses: send an id with every document, or with none, as in the "
+            "requests before; nothing was charged or drawn",
+        )
 
     @app.exception_handler(SyntfError)
     def unusable_ledger(request: Request, error: SyntfError) -> Response:
@@ -172,22 +198,76 @@ def create_app(
     return Guard(app, config, metrics)
 
 
-def add_page(app: FastAPI, playground: Playground) -> None:
-    """Add the page, its files and its two routes, which are not part of the API."""
+def add_explain(app: FastAPI, service: Service, secured: Sequence[Any]) -> None:
+    """Add the route that explains a word, in the words unit."""
+
+    @app.get(
+        "/v1/explain/{word}",
+        response_model=schemas.Explanation,
+        response_model_exclude_none=True,
+        responses=error_responses(422),
+        dependencies=secured,
+    )
+    def explain(
+        word: Annotated[str, Path(min_length=1, max_length=100, examples=["library"])],
+        top: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> dict[str, Any]:
+        """Show the words that replace a word. The answer is the same for every document."""
+        return service.explain(word, top)
+
+
+def add_prototypes(app: FastAPI, service: DocumentService, secured: Sequence[Any]) -> None:
+    """Add the route that shows the public list, in the document unit."""
+
+    @app.get(
+        "/v1/prototypes",
+        response_model=schemas.Prototypes,
+        responses=error_responses(),
+        dependencies=secured,
+    )
+    def prototypes() -> dict[str, Any]:
+        """Show the public list that every text answers from. It depends on no text."""
+        return service.prototypes()
+
+
+def add_files(app: FastAPI, paths: Mapping[str, tuple[str, str]], without: bytes = b"") -> None:
+    """Add static files, by path; `without` is cut out of them."""
     folder = files("syntf.serve").joinpath("static")
-    for path, (name, media_type) in STATIC_FILES.items():
-        content = folder.joinpath(name).read_bytes()
+    for path, (name, media_type) in paths.items():
+        content = folder.joinpath(name).read_bytes().replace(without, b"")
         app.add_api_route(path, file_route(content, media_type), include_in_schema=False)
+
+
+def add_page(app: FastAPI, playground: Playground | DocumentPlayground) -> None:
+    """Add the page, its script and its two routes, which are not part of the API."""
+    script = PAGE_SCRIPTS[playground.file]
+    add_files(
+        app,
+        {
+            "/": (playground.file, "text/html"),
+            f"/static/{script}": (script, "text/javascript"),
+        },
+    )
 
     @app.get("/page/start", include_in_schema=False)
     def start() -> dict[str, Any]:
         return playground.start
 
-    @app.post("/page/draw", include_in_schema=False)
-    def draw(body: schemas.PageDraw) -> Response:
-        parameters = body.model_dump(exclude={"texts"})
-        drawn = json.dumps(playground.draw(body.texts, **parameters))  # escapes lone surrogates
-        return Response(drawn, media_type="application/json")
+    def answer(drawn: dict[str, Any]) -> Response:
+        content = json.dumps(drawn)  # escapes lone surrogates
+        return Response(content, media_type="application/json")
+
+    if isinstance(playground, DocumentPlayground):
+
+        @app.post("/page/draw", include_in_schema=False)
+        def draw_documents(body: schemas.DocumentPageDraw) -> Response:
+            return answer(playground.draw(body.texts, loss=body.loss))
+    else:
+
+        @app.post("/page/draw", include_in_schema=False)
+        def draw_words(body: schemas.PageDraw) -> Response:
+            parameters = body.model_dump(exclude={"texts"})
+            return answer(playground.draw(body.texts, **parameters))
 
 
 def file_route(content: bytes, media_type: str) -> Any:

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 import time
+import zlib
 from collections.abc import Iterable
 from hmac import compare_digest
 from math import ceil
@@ -25,6 +26,9 @@ log = logging.getLogger("syntf.serve")
 
 HEALTH_PATH = "/healthz"
 """Answers anyone at any rate: it only says that the service runs."""
+
+OPEN_PATHS = ("/docs", "/favicon.ico", "/static/")
+"""Beginnings of paths that need no token: an empty page that asks for the token, and its files."""
 
 BODY_SECONDS = 30.0
 """Time limit for a request to arrive, so that slow clients do not hold connections."""
@@ -42,8 +46,10 @@ SECURITY_HEADERS = {
 PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """Headers that only a proxy adds. Other machines can then reach the service: require a token."""
 
-SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"content-length")
+SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"content-length", b"content-encoding")
 """Headers that decide whether a request is accepted. A request may send each only once."""
+
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's code for a gzip header
 
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\[\]:\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 
@@ -125,7 +131,7 @@ class Guard:
         if seconds:
             retry_after = str(ceil(seconds))
             raise RequestRefused(429, "too many requests: try again later", retry_after=retry_after)
-        if self._config.token is not None:
+        if self._config.token is not None and not scope["path"].startswith(OPEN_PATHS):
             expected = f"Bearer {self._config.token}".encode()
             if not compare_digest(headers.get("authorization", b""), expected):
                 raise RequestRefused(
@@ -154,12 +160,32 @@ class Guard:
         except TimeoutError:
             late = "the request took too long to arrive"
             raise RequestRefused(408, late, connection="close") from None
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        content = bytes(body)
+        encoding = dict(scope["headers"]).get(b"content-encoding", b"identity").strip().lower()
+        if encoding != b"identity":
+            content = _unpack(content, encoding, limit, too_large)
+        whole: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def replay() -> Message:
             return whole.pop() if whole else await receive()
 
         return replay
+
+
+def _unpack(packed: bytes, encoding: bytes, limit: int, too_large: RequestRefused) -> bytes:
+    """Unpack a gzipped body, but never more of it than a request may have."""
+    if encoding != b"gzip":
+        raise RequestRefused(415, "send the body as it is, or with Content-Encoding: gzip")
+    unpacker = zlib.decompressobj(_GZIP)
+    try:
+        content = unpacker.decompress(packed, limit + 1)
+    except zlib.error:
+        raise RequestRefused(400, "the body is not gzip, as Content-Encoding says") from None
+    if len(content) > limit:
+        raise too_large
+    if not unpacker.eof or unpacker.unused_data:
+        raise RequestRefused(400, "the gzipped body is not complete, or more follows it")
+    return content
 
 
 def host_name(header: str) -> str:

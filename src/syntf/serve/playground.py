@@ -75,6 +75,8 @@ class Playground:
     neighbours : the nearest outputs of each input, `MAX_NEIGHBOURS` or as many as there are.
     """
 
+    file = "index.html"
+
     def __init__(self, service: Service, neighbours: Neighbours) -> None:
         if not supports_page(service.anonymizer.settings):
             raise SyntfError("the page needs --neighbours and --analyzer fast")

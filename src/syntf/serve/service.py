@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core import entropy
+from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.ledger.names import Names
@@ -26,10 +27,16 @@ from syntf.text.tokenizer import Memo, first_known
 
 @dataclass(frozen=True)
 class Answer:
-    """The counts of each document by word, and the ledger run that was charged, if any."""
+    """What was released for each document, and the ledger run that was charged, if any.
+
+    counts : the counts of each document by word, in the order of the vocabulary.
+    labels, prototypes : in the document unit, what was released, in words and as numbers.
+    """
 
     counts: Sequence[dict[str, int]]
     run: Run | None
+    labels: Sequence[str] | None = None
+    prototypes: Sequence[Sequence[int]] | None = None
 
 
 class Service:
@@ -44,6 +51,8 @@ class Service:
     ------
     SyntfError : the anonymizer is seeded, or its vocabulary was fitted on texts.
     """
+
+    unit = "words"
 
     def __init__(self, anonymizer: Anonymizer, ledger: Ledger | None = None) -> None:
         if anonymizer.source is not entropy.system:
@@ -87,17 +96,9 @@ class Service:
         ------
         BudgetError : the ledger refuses the documents; nothing was charged or drawn.
         """
-        run = None
-        if self.ledger is not None:
-            names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
-            run = self.ledger.spend(self._loss, [names]).run
+        run = charge(self.ledger, self._loss, texts, ids, authors)
         drawn = self.anonymizer.draw(self.read(texts))
-        outputs = self.anonymizer.vocabulary.outputs
-        counts = []
-        for start, end in zip(drawn.indptr[:-1], drawn.indptr[1:], strict=True):
-            row = sorted(zip(drawn.indices[start:end], drawn.data[start:end], strict=True))
-            counts.append({outputs[column]: int(count) for column, count in row})
-        return Answer(counts, run)
+        return Answer(counts_by_word(drawn, self.anonymizer.vocabulary.outputs), run)
 
     def explain(self, word: str, top: int) -> dict[str, Any]:
         """Return the `top` most probable substitutes of a word, and the sum of all others."""
@@ -122,3 +123,26 @@ class Service:
             },
             "loss": mechanism.loss,
         }
+
+
+def charge(
+    ledger: Ledger | None,
+    loss: float,
+    texts: Sequence[str],
+    ids: Sequence[str] | None,
+    authors: Sequence[str] | None,
+) -> Run | None:
+    """Charge the loss of every document to the ledger, if there is one; return the run."""
+    if ledger is None:
+        return None
+    names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
+    return ledger.spend(loss, [names]).run
+
+
+def counts_by_word(drawn: Counts, outputs: Sequence[str]) -> list[dict[str, int]]:
+    """Return the counts of each document by word, in the order of the vocabulary."""
+    counts = []
+    for start, end in zip(drawn.indptr[:-1], drawn.indptr[1:], strict=True):
+        row = sorted(zip(drawn.indices[start:end], drawn.data[start:end], strict=True))
+        counts.append({outputs[column]: int(count) for column, count in row})
+    return counts

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from syntf.ledger.ledger import Ledger
     from syntf.pipeline.settings import Settings
     from syntf.serve.config import Config
+    from syntf.serve.document_playground import DocumentPlayground
+    from syntf.serve.document_service import DocumentService
     from syntf.serve.playground import Playground
     from syntf.serve.service import Service
 
@@ -92,7 +94,26 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"
     help="Requests per second accepted from one address.",
 )
 @option("--quiet", "-q", is_flag=True, help="Log only errors.")
-@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@option(
+    "--list",
+    "list_from",
+    type=FILE,
+    metavar="RELEASE",
+    group=PRIVACY,
+    help="Folder of an earlier release with a pilot: answer from the list that its pilot led to. "
+    "The list is public. By default the general list of the codebook.",
+)
+@setting_options(
+    "preset",
+    "document_loss",
+    "codebook",
+    "length",
+    "loss",
+    "epsilon",
+    "neighbours",
+    "spelling",
+    "morphology",
+)
 @setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
@@ -107,6 +128,7 @@ def command(
     max_documents: int,
     rate: float,
     quiet: bool,
+    list_from: Path | None,
     **options: Any,
 ) -> None:
     """Run a service on this machine that anonymises texts, with a page that shows the method.
@@ -144,7 +166,7 @@ def command(
     budget = None if ledger is None else Ledger(ledger)
     with bind(config) as bound:
         with output.progress(quiet) as stages:
-            service, playground = prepare(settings, config, budget, stages)
+            service, playground = prepare(settings, config, budget, stages, list_from)
         app = create_app(service, config, playground)
         logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
         logging.getLogger("syntf.serve").setLevel(logging.WARNING if quiet else logging.INFO)
@@ -155,9 +177,18 @@ def command(
 
 
 def prepare(
-    settings: "Settings", config: "Config", ledger: "Ledger | None", stages: "Stages"
-) -> "tuple[Service, Playground | None]":
+    settings: "Settings",
+    config: "Config",
+    ledger: "Ledger | None",
+    stages: "Stages",
+    list_from: Path | None = None,
+) -> "tuple[Service, Playground | None] | tuple[DocumentService, DocumentPlayground | None]":
     """Build the service, and the playground if the page will be shown."""
+    shows_page = config.shows_page and ledger is None
+    if settings.unit == "document":
+        return prepare_documents(settings, shows_page, ledger, stages, list_from)
+    if list_from is not None:
+        raise SyntfError("--list needs the document unit: give --document-loss too")
     from syntf.mechanism.build import cached_neighbours
     from syntf.pipeline.anonymizer import Anonymizer
     from syntf.pipeline.prepare import load_words, rate_words
@@ -170,19 +201,46 @@ def prepare(
         settings, analyzer, vectors, vocabulary, stages=stages, rating=rating
     )
     service = Service(anonymizer, ledger)
-    if not (config.shows_page and ledger is None and supports_page(settings)):
+    if not (shows_page and supports_page(settings)):
         return service, None
     with stages("finding neighbours", len(vocabulary.inputs)) as advance:
         count = min(MAX_NEIGHBOURS, len(vocabulary.outputs))
         return service, Playground(service, cached_neighbours(rating, count, advance))
 
 
-def _welcome(address: str, service: "Service", *, token: bool, page: bool) -> None:
+def prepare_documents(
+    settings: "Settings",
+    shows_page: bool,
+    ledger: "Ledger | None",
+    stages: "Stages",
+    list_from: Path | None,
+) -> "tuple[DocumentService, DocumentPlayground | None]":
+    """Build the service of the document unit, and its playground."""
+    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.releases.earlier_list import read_earlier_list
+    from syntf.serve.document_playground import DocumentPlayground, supports_page
+    from syntf.serve.document_service import DocumentService
+
+    anonymizer = DocumentAnonymizer.build(settings, stages=stages)
+    if list_from is not None:
+        anonymizer.sharpened = read_earlier_list(list_from, anonymizer.encoder, anonymizer.loss)
+    service = DocumentService(anonymizer, ledger)
+    if not (shows_page and supports_page(settings)):
+        return service, None
+    return service, DocumentPlayground(service)
+
+
+def _welcome(
+    address: str, service: "Service | DocumentService", *, token: bool, page: bool
+) -> None:
     """Print the address and the loss of every answer."""
     from syntf.core.exact import shown
 
-    word = shown(service.anonymizer.mechanism.loss, 4)
     document = shown(service.guarantee["loss_per_document"], 2)
+    losses = f"Loss per document {document}."
+    if service.guarantee["loss_per_word"] is not None:
+        word = shown(service.guarantee["loss_per_word"]["tight"], 4)
+        losses = f"Loss per word {word}, per document {document}."
     charged = (
         "The ledger is charged for every document."
         if service.ledger
@@ -190,10 +248,9 @@ def _welcome(address: str, service: "Service", *, token: bool, page: bool) -> No
     )
     lines = [
         f"Listening on {address}{' with the token' if token else ''}; stop with Ctrl-C.",
-        f"Loss per word {word}, per document {document}. {charged}",
+        f"{losses} {charged}",
+        f"Page: {address}/  API: {address}/docs" if page else f"API: {address}/docs",
     ]
-    if page:
-        lines.append(f"Page: {address}/  API: {address}/docs")
     output.say(output.escape("\n".join(lines)), wrap=False)
     sys.stdout.flush()
 

@@ -1,13 +1,6 @@
 // Show the OpenAPI description without loading anything from another host.
 "use strict";
 
-function make(tag, className, text) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
 function sample(schema, schemas) {
   // Make an example value for a schema.
   if (schema.$ref) return sample(schemas[schema.$ref.split("/").pop()], schemas);
@@ -37,7 +30,7 @@ function card(path, verb, operation, schemas) {
   heading.append(make("span", "verb", verb.toUpperCase()), make("code", "", path));
   section.append(heading, make("p", "", operation.description || operation.summary));
   const body = operation.requestBody?.content["application/json"]?.schema;
-  const shapes = body?.anyOf || (body ? [body] : []);
+  const shapes = body?.oneOf || body?.anyOf || (body ? [body] : []);
   shapes.forEach((shape, index) => section.append(...block(path, index ? "Or send" : "Send", shape, schemas)));
   const good = operation.responses["200"].content?.["application/json"]?.schema;
   if (good?.$ref) section.append(...block(path, "Receive", good, schemas));
@@ -53,13 +46,32 @@ function card(path, verb, operation, schemas) {
   return section;
 }
 
-fetch("/openapi.json")
-  .then((response) => response.json())
-  .then((description) => {
-    const schemas = description.components.schemas;
-    for (const [path, verbs] of Object.entries(description.paths)) {
-      for (const [verb, operation] of Object.entries(verbs)) {
-        document.getElementById("routes").append(card(path, verb, operation, schemas));
-      }
+async function load(token) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  const response = await fetch("/openapi.json", { headers }).catch(() => null);
+  get("token").hidden = !response || response.status !== 401;
+  if (!response) {
+    get("routes").replaceChildren(make("p", "", "The service does not answer: reload this page."));
+    return;
+  }
+  if (!response.ok) {
+    tell(token ? "The token is wrong." : "", true);
+    return;
+  }
+  const description = await response.json();
+  const schemas = description.components.schemas;
+  get("token-note").hidden = !description.components.securitySchemes;
+  get("routes").replaceChildren();
+  for (const [path, verbs] of Object.entries(description.paths)) {
+    for (const [verb, operation] of Object.entries(verbs)) {
+      get("routes").append(card(path, verb, operation, schemas));
     }
-  });
+  }
+}
+
+get("token").addEventListener("submit", (event) => {
+  event.preventDefault();
+  load(get("token-value").value);
+});
+
+load();

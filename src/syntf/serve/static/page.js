@@ -1,4 +1,4 @@
-// The page: requests draws from the service on this machine and shows them.
+// The page of the words unit: requests draws from the service on this machine and shows them.
 // Texts are sent in the body of a POST, never in a URL, and are not stored.
 "use strict";
 
@@ -14,44 +14,15 @@ const SAMPLES = {
     "garage. The repair cost more than the tyres last winter. Next year I would rather buy an " +
     "electric car, if the battery lasts.",
 };
-const SIDES = ["a", "b"];
 const MAX_LISTED = 70; // released words that are listed; the others are counted
+const MAX_PIECES = 6000; // words of a text, and what stands between them, that are shown
+const SIGNS = { near: "≈", same: "=", noise: "∗" }; // kinds of draws, told without colour too
 
-const get = (id) => document.getElementById(id);
 const dials = ["loss", "neighbours", "length"].map(get);
 let service = null; // the parameters of the service
 let answer = null; // the last draws
 let look = 0; // index of the text that is shown
 let chosen = 0; // index of the selected draw
-let waiting = false;
-let again = false;
-
-function make(tag, className, text) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-function number(value, digits = 0) {
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-}
-
-function percent(share) {
-  if (share >= 0.1) return `${(100 * share).toFixed(0)} %`;
-  if (share >= 0.001) return `${(100 * share).toFixed(1)} %`;
-  return `${(100 * share).toPrecision(1)} %`;
-}
-
-function power(exponent) {
-  // e to a power, rounded for reading
-  if (exponent < 14) return number(Math.exp(exponent), exponent < 3 ? 1 : 0);
-  return `10${superscript(Math.round(exponent / Math.LN10))}`;
-}
-
-function superscript(value) {
-  return String(value).replace(/[0-9]/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
-}
 
 function kind(draw) {
   // is the output word near the drawn word, the same word, or any other word?
@@ -62,62 +33,43 @@ function kind(draw) {
   return term.near.includes(became) ? "near" : "noise";
 }
 
-async function refresh() {
-  // Send one request at a time; changes made meanwhile are sent after it.
+const refresh = makeRefresh(
+  () => ({
+    texts: SIDES.map((side) => get(`text-${side}`).value),
+    loss: Number(get("loss").value),
+    neighbours: Number(get("neighbours").value),
+    length: Number(get("length").value),
+  }),
+  (found, milliseconds) => {
+    answer = found;
+    show();
+    tell(`${number(2 * found.texts[0].draws.length)} words drawn in ${milliseconds} ms`);
+  },
+);
+
+function change() {
   for (const dial of dials) {
     get(`${dial.id}-value`).textContent = dial.id === "loss" ? Number(dial.value).toFixed(1) : dial.value;
   }
-  if (waiting) {
-    again = true;
-    return;
-  }
-  waiting = true;
-  busy(true);
-  const began = performance.now();
-  try {
-    const response = await fetch("/page/draw", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({
-        texts: SIDES.map((side) => get(`text-${side}`).value),
-        loss: Number(get("loss").value),
-        neighbours: Number(get("neighbours").value),
-        length: Number(get("length").value),
-      }),
-    });
-    const found = await response.json();
-    if (!response.ok) throw new Error(found.detail);
-    answer = found;
-    show();
-    tell(`${number(2 * found.texts[0].draws.length)} words drawn in ${Math.ceil(performance.now() - began)} ms`);
-  } catch (error) {
-    tell(error instanceof TypeError ? "The service does not answer." : error.message, true);
-  } finally {
-    waiting = false;
-    if (again) {
-      again = false;
-      refresh();
-    } else {
-      busy(false);
-    }
-  }
-}
-
-function busy(on) {
-  get("main").setAttribute("aria-busy", on);
-}
-
-function tell(text, wrong = false) {
-  get("status").textContent = text;
-  get("status").classList.toggle("wrong", wrong);
+  refresh();
 }
 
 function show() {
+  showLead();
   showHints();
   showDraws();
   showSums();
   showRise();
   SIDES.forEach(showSeen);
+}
+
+function showLead() {
+  const k = Number(get("neighbours").value);
+  const near = Math.min(1, k * answer.near);
+  get("lead-now").textContent =
+    `With these settings ${k === 1 ? "the most similar word" : `one of the ${k} most similar words`} ` +
+    `replaces a drawn word with a probability of ${percent(near)}, and any other of ` +
+    `${number(service.outputs)} words with ${percent(1 - near)}.`;
 }
 
 function showHints() {
@@ -128,19 +80,20 @@ function showHints() {
     k === 1
       ? `${percent(answer.near)} for the nearest word.`
       : `${percent(answer.near)} for each near word, ${percent(Math.min(1, k * answer.near))} for one of the ${k}.`;
-  get("length-hint").textContent = `n · ℓ = ${number(answer.document)} for the document, however long it is.`;
+  get("length-hint").textContent = `n · ℓ = ${lossText(answer.document)} for the document, however long it is.`;
 }
 
 function showDraws() {
   const text = answer.texts[look];
   const times = new Map();
   for (const [place] of text.draws) times.set(place, (times.get(place) || 0) + 1);
-  const most = Math.max(...times.values());
+  const most = largest(times.values());
   chosen = Math.min(chosen, text.draws.length - 1);
 
+  const hidden = text.pieces.slice(MAX_PIECES).filter(([, term]) => term >= 0).length;
   get("marked").replaceChildren(
-    ...text.pieces.map(([piece, term], place) => {
-      if (term < 0) return document.createTextNode(piece);
+    ...textPieces(text.pieces.slice(0, MAX_PIECES), hidden, (piece, term, place) => {
+      if (term < 0) return null;
       const drawn = Math.ceil((3 * (times.get(place) || 0)) / most);
       const mark = make("mark", `drawn-${drawn}`, piece);
       mark.dataset.place = place;
@@ -159,7 +112,7 @@ function showDraws() {
       button.dataset.index = index;
       button.append(
         make("span", "from", draw[0] < 0 ? "(no known word)" : text.pieces[draw[0]][0]),
-        make("span", "arrow", "→"),
+        make("span", "arrow", `→ ${SIGNS[which]}`),
         make("span", "to", draw[1]),
       );
       const item = make("li");
@@ -227,9 +180,9 @@ function showChart(place, became) {
 function showSums() {
   const length = Number(get("length").value);
   const parts = [
-    [number(answer.loss, 2), "per word, ℓ"],
-    [number(answer.document), `per document of ${length} words, n · ℓ`],
-    [number(50 * answer.document), "per author of 50 such documents"],
+    [lossText(answer.loss), "per word, ℓ"],
+    [lossText(answer.document), `per document of ${length} words, n · ℓ`],
+    [lossText(50 * answer.document), "per author of 50 such documents"],
   ];
   get("sums").replaceChildren(
     ...parts.map(([value, name]) => {
@@ -259,12 +212,12 @@ function showRise() {
   const y = (value) => height - bottom - ((height - top - bottom) * (value - low)) / (bound - low);
   const path = (values) => values.map((value, step) => `${step ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
-  svg.setAttribute("aria-label", `Loss over words drawn: at most ${number(bound)} after ${length} words; ` +
+  svg.setAttribute("aria-label", `Loss over words drawn: at most ${lossText(bound)} after ${length} words; ` +
     `these draws reach ${number(lines[0].at(-1))} for A and ${number(lines[1].at(-1))} for B.`);
   const axis = (value) => {
     svg.append(drawn("line", { x1: left, x2: width - right, y1: y(value), y2: y(value), class: "axis" }));
     const label = drawn("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" });
-    label.textContent = number(value);
+    label.textContent = lossText(value);
     svg.append(label);
   };
   svg.append(drawn("path", { d: `M${x(0)} ${y(0)}L${x(length)} ${y(bound)}L${x(length)} ${y(0)}Z`, class: "fan" }));
@@ -288,12 +241,6 @@ function showRise() {
     }),
     make("span", "", "log odds for the right text, if words are judged one by one."),
   );
-}
-
-function drawn(tag, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
 }
 
 function showSeen(side, index) {
@@ -320,6 +267,7 @@ function showSeen(side, index) {
   const items = counts.slice(0, MAX_LISTED).map(([word, count, weight]) => {
     const speaksFor = weight > 0.1 ? side : weight < -0.1 ? other.toLowerCase() : "";
     const item = make("li", speaksFor ? `for-${speaksFor}` : "", word);
+    if (speaksFor) item.prepend(make("span", "letter", speaksFor.toUpperCase()));
     if (Math.abs(weight) > 2) item.classList.add("strong");
     if (count > 2) item.classList.add("big");
     if (count > 1) item.append(make("span", "count", `×${count}`));
@@ -339,6 +287,7 @@ function lookInto(index) {
 function setDials() {
   get("neighbours").max = service.most_neighbours;
   for (const dial of dials) dial.value = service[dial.id];
+  change();
 }
 
 get("draws").addEventListener("click", (event) => {
@@ -356,25 +305,18 @@ get("draws").addEventListener("keydown", (event) => {
   get("draws").querySelectorAll("button")[chosen].focus();
 });
 
-for (const dial of dials) dial.addEventListener("input", refresh);
+for (const dial of dials) dial.addEventListener("input", change);
 SIDES.forEach((side, index) => {
   get(`text-${side}`).value = SAMPLES[side];
   get(`text-${side}`).addEventListener("input", refresh);
   get(`look-${side}`).addEventListener("click", () => lookInto(index));
 });
 get("again").addEventListener("click", refresh);
-get("reset").addEventListener("click", () => {
-  setDials();
-  refresh();
-});
+get("reset").addEventListener("click", setDials);
 
 addEventListener("resize", () => answer && showRise());
 
-fetch("/page/start")
-  .then((response) => response.json())
-  .then((found) => {
-    service = found;
-    setDials();
-    return refresh();
-  })
-  .catch(() => tell("The service does not answer.", true));
+startPage((found) => {
+  service = found;
+  setDials();
+});
