@@ -48,7 +48,15 @@ def test_a_split_loss_is_as_large_as_it_may_be(loss, draws):
 
 @pytest.mark.parametrize(
     ("documents", "size"),
-    [(0, 0), (PILOT_FROM - 1, 0), (1000, 150), (18_846, 2826), (10**8, 1 << 15)],
+    [
+        (0, 0),
+        (PILOT_FROM - 1, 0),
+        (1000, 150),
+        (10_000, 1500),
+        (15_000, 1500),
+        (18_846, 1884),
+        (10**8, 1 << 15),
+    ],
 )
 def test_the_pilot_follows_from_the_number_of_documents(documents, size):
     assert pilot_size(documents) == size

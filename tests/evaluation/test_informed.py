@@ -1,7 +1,11 @@
 """The analyst who knows the mechanism of a release of whole documents."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from syntf.codebook.lists import EntryList
@@ -10,6 +14,7 @@ from syntf.evaluation.informed import (
     discriminant_scores,
     entry_scores,
     label_probabilities,
+    labels_for_f1,
 )
 from syntf.pipeline.document import Drawn
 
@@ -117,3 +122,35 @@ def test_few_documents_can_be_learnt_from():
     )
     predicted = released.predict(np.array(["a", "b", "a"]), np.array([True, True, False]))
     assert predicted.tolist() == ["a"]
+
+
+def expected_f1(probabilities, documents, labels):
+    joint = probabilities * documents[:, None]
+    sizes = joint.sum(axis=0)
+    found = sum(
+        2 * sizes[label] * joint[labels == label, label].sum()
+        / (sizes[label] + documents[labels == label].sum())
+        for label in range(len(sizes))
+    )  # fmt: skip
+    return found / sizes.sum()
+
+
+@given(st.integers(0, 10_000), st.integers(2, 3), st.integers(1, 5))
+def test_chosen_labels_are_at_least_as_good_as_the_most_probable(seed, classes, rows):
+    generator = np.random.default_rng(seed)
+    probabilities = generator.dirichlet(np.ones(classes), rows)
+    documents = generator.integers(1, 30, rows).astype(float)
+    chosen = expected_f1(probabilities, documents, labels_for_f1(probabilities, documents))
+    plain = expected_f1(probabilities, documents, probabilities.argmax(axis=1))
+    best = max(
+        expected_f1(probabilities, documents, np.array(labels))
+        for labels in product(range(classes), repeat=rows)
+    )
+    assert plain - 1e-9 <= chosen <= best + 1e-9
+
+
+def test_a_label_that_is_never_the_most_probable_is_predicted_where_it_is_likely():
+    """Label 1 has a share of 40 % in one of ten rows and of 5 % in the others."""
+    probabilities = np.array([[0.6, 0.4]] + [[0.95, 0.05]] * 9)
+    documents = np.full(10, 50.0)
+    assert labels_for_f1(probabilities, documents).tolist() == [1] + [0] * 9

@@ -20,7 +20,10 @@ WORDS_FROM = 11.0
 MOST_PER_DRAW = 40.0
 """A draw of 62 bits cannot use a larger loss; a larger budget is split among several draws."""
 
-PILOT_SHARE = Fraction(15, 100)
+PILOT_SHARE, PILOT_ENOUGH, PILOT_LARGE_SHARE = Fraction(15, 100), 1500, Fraction(10, 100)
+"""The pilot is 15 % of the documents until it has enough of them, and then at least 10 %.
+
+A pilot document answers from the general list, which keeps less, so no more answer than help."""
 PILOT_FROM = 1000
 """Releases of fewer documents have no pilot."""
 PILOT_MOST = 1 << 15
@@ -28,8 +31,8 @@ PILOT_MOST = 1 << 15
 _LOSSES = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 11.0)
 _MANY = {  # of 7,500 documents or more
     "general": (4, 10, 50, 100, 300, 600, 1000),
-    "pilot": (4, 20, 100, 300, 600, 1000, 1500),
-    "sharpened": (3, 6, 40, 60, 120, 400, 600),
+    "pilot": (4, 20, 100, 300, 400, 400, 400),
+    "sharpened": (3, 6, 40, 75, 150, 320, 450),
 }
 _FEW = {  # of 1,500 documents or less
     "general": (3, 8, 30, 60, 150, 300, 450),
@@ -96,7 +99,7 @@ def make_plan(
     named : whether a person has named the topics: an answer then never consists of words.
 
     >>> make_plan(10.0, 18_846).pilot, make_plan(10.0, 18_846).sharpened_entries
-    (2826, 400)
+    (1884, 320)
     >>> make_plan(10.0, 100).pilot, make_plan(100.0, None).draws
     (0, 3)
     """
@@ -136,7 +139,8 @@ def pilot_size(documents: int) -> int:
     """Return how many of the documents form the pilot."""
     if documents < PILOT_FROM:
         return 0
-    return min(int(documents * PILOT_SHARE), PILOT_MOST)
+    share = min(int(documents * PILOT_SHARE), PILOT_ENOUGH)
+    return min(max(share, int(documents * PILOT_LARGE_SHARE)), PILOT_MOST)
 
 
 def split_loss(loss: float, draws: int) -> float:

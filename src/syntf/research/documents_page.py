@@ -24,7 +24,7 @@ measured the figures and wrote this page:
 ```
 
 **As the product releases.** All documents of a corpus are one release, made as `syntf anonymize`
-makes it: in a release of at least 1,000 documents a random 15 % answer first, and what they
+makes it: in a release of at least 1,000 documents a random pilot answers first, and what it
 released sharpens the list for the others. Analysts learn from the released training documents and
 are tested on the released test documents of the same release. The settings were chosen on the
 training half of 20 newsgroups and on the three smaller corpora below; {use_of_test}
