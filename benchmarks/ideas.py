@@ -57,9 +57,9 @@ def ideas() -> Iterator[Idea]:
         return Idea(name, replace(base, **changes))
 
     yield idea("accurate, as it is")
-    yield Idea("default", Settings.from_preset())
+    yield Idea("words", Settings.from_preset("words"))
     for loss in (7.0, 6.0, 5.0):
-        yield Idea(f"default, ℓ = {loss:g}", Settings.from_preset(loss=loss))
+        yield Idea(f"words, ℓ = {loss:g}", Settings.from_preset(loss=loss))
     yield idea("independent draws", draws="independent")
     yield idea("θ by tf", weights="tf")
     yield idea("θ by tf-idf, public", weights="tfidf")

@@ -181,11 +181,11 @@ def oracle():
 
 
 @pytest.fixture(scope="session")
-def default_synthetic(own_cache):
-    """A fitted SynTF with default settings. Its loss is measured once for all tests."""
+def words_synthetic(own_cache):
+    """A fitted SynTF with the preset words. Its loss is measured once for all tests."""
     from syntf import SynTF
 
-    return SynTF().fit([])
+    return SynTF(preset="words").fit([])
 
 
 SYNSETS = {

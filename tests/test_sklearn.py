@@ -226,10 +226,10 @@ def test_feature_names_are_the_output_terms_in_order():
     assert names.tolist() == ["dog", "Car", "cat"]
 
 
-def test_default_feature_names_are_the_public_words(default_synthetic):
-    names = default_synthetic.get_feature_names_out()
+def test_feature_names_of_the_preset_words_are_the_public_words(words_synthetic):
+    names = words_synthetic.get_feature_names_out()
     assert len(names) == PRESETS["words"]["max_size"]
-    made = default_synthetic.transform(["A cat chased the dog round the garden.", ""])
+    made = words_synthetic.transform(["A cat chased the dog round the garden.", ""])
     assert made.shape == (2, len(names))
     assert made.sum(axis=1).ravel().tolist() == [[PRESETS["words"]["length"]] * 2]
 

@@ -14,29 +14,30 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from syntf.codebook.integers import nearest
+from syntf.codebook.profiles import make_profiles
 from syntf.core.entropy import Seeded
-from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
-from syntf.text.tokenizer import tokenize
 
 TEXT = (
-    "I have an old wardrobe and a matress for the bulky collection. Can you pick them up tommorow "
-    "or next week? They are allready in the yard becuase we are moving."
+    "If the town wants fewer cars, why remove the evening bus? How are shop workers supposed to "
+    "get home after nine? Does anybody in charge of transport actually ride on it?"
 )
-"""The second message of the example corpus."""
-WORD = "wardrobe"
+"""A message of the example corpus."""
 PICTURE = Path(__file__).parent.parent / "docs" / "how-it-works.svg"
 INK, SOFT, HUE = "#1f2933", "#52606d", "#2f6f8f"
 
 
-def example() -> tuple[Anonymizer, list[tuple[str, int]]]:
-    """Anonymise the text; return the anonymizer and the released words, most frequent first."""
-    anonymizer = Anonymizer.build(Settings.from_preset(), source=Seeded(1))
-    counts = anonymizer.anonymize([TEXT]).toarray()[0]
-    order = np.argsort(-counts, kind="stable")
-    return anonymizer, [
-        (anonymizer.vocabulary.outputs[i], int(counts[i])) for i in order if counts[i] > 0
-    ]
+def example() -> tuple[DocumentAnonymizer, str, list[tuple[str, int]]]:
+    """Anonymise the text; return the anonymizer, the released topic and its words with counts."""
+    anonymizer = DocumentAnonymizer.build(Settings.from_preset("document"), source=Seeded(1))
+    drawn = anonymizer.draw_singly(anonymizer.read([TEXT]))
+    counts, labels = anonymizer.single.described(drawn)
+    columns = np.asarray(counts.indices)
+    order = np.argsort(-np.asarray(counts.data), kind="stable")
+    words = [(anonymizer.outputs[columns[i]], int(counts.data[i])) for i in order]
+    return anonymizer, labels[0], words
 
 
 def heading(axes: Axes, title: str, note: str) -> None:
@@ -59,17 +60,16 @@ def bars(axes: Axes, names: list[str], values: list[float], labels: list[str]) -
 
 
 def main(path: str) -> None:
-    anonymizer, released = example()
-    outputs = anonymizer.vocabulary.outputs
-    length = anonymizer.settings.length
-    terms = [term for token in tokenize(TEXT) if (term := anonymizer.term(token)) is not None]
-    weight = anonymizer.weights
-    shares = {
-        term: terms.count(term) * (1.0 if weight is None else float(weight[term])) for term in terms
-    }
-    term = anonymizer.term(WORD)
-    assert term is not None
-    chances = anonymizer.mechanism.weights(term) / anonymizer.mechanism.total
+    anonymizer, label, released = example()
+    encoder, mechanism = anonymizer.encoder, anonymizer.mechanism(None)
+    encoded = anonymizer.read([TEXT])
+    book, words = encoder.codebook, np.asarray(encoded.counts.indices)
+    lengths = np.sqrt((np.asarray(encoder.vectors.matrix[words], dtype=float) ** 2).sum(axis=1))
+    shares = book.tf[np.asarray(encoded.counts.data)] * book.weight[words] * lengths
+    topics = mechanism.general
+    near = nearest(encoded.vectors, topics.vectors)
+    name = make_profiles(topics, encoder, near).labels[0]
+    kept = float(mechanism.response(topics).keep_probability)
 
     figure = Figure(figsize=(11.5, 3.2))
     panels = figure.subplots(1, 4, gridspec_kw={"wspace": 0.62, "width_ratios": [1.15, 1, 1, 1]})
@@ -80,36 +80,29 @@ def main(path: str) -> None:
     document.text(0, 0.96, fill(TEXT, 30), fontsize=9, va="top", color=INK, style="italic",
                   transform=document.transAxes, linespacing=1.5)  # fmt: skip
 
-    largest = sorted(shares, key=lambda term: -shares[term])[:7]
-    names = [anonymizer.vocabulary.inputs[term] for term in largest]
-    total = sum(shares.values())
-    bars(composition, names, [shares[t] / total for t in largest], [""] * len(largest))
+    largest = np.argsort(-shares, kind="stable")[:7]
+    known = [encoder.vectors.words[words[i]] for i in largest]
+    bars(composition, known, (shares[largest] / shares.sum()).tolist(), [""] * len(largest))
     heading(
         composition,
         "2  Its known words",
-        "Each bar is a word's share of the document. Stop words and unknown words are left out.",
+        "Each bar is what a word says about the topic. Together they are one vector.",
     )
 
-    best = int(np.argmax(chances))
-    values = [float(chances[best]), 1 - float(chances[best])]
-    labels = [f"{value:.0%}" for value in values]
-    bars(row, [outputs[best], "any other"], values, labels)
+    bars(row, ["nearest", "any other"], [kept, 1 - kept], [f"{kept:.1%}", f"{1 - kept:.1%}"])
     heading(
         row,
-        f"3  A draw for “{WORD}”",
-        f"{length} words are picked and replaced like this, by one of {len(outputs):,} public "
-        f"words. One word changes the odds by at most e^{anonymizer.mechanism.loss:.3g}.",
+        "3  One draw of a topic",
+        f"The nearest of {len(topics)} public topics is “{name}”. The draw changes the odds "
+        f"between any two documents by at most e^{anonymizer.loss:g}.",
     )
 
     shown = released[:7]
     bars(release, [word for word, _ in shown], [count for _, count in shown],
          [str(count) for _, count in shown])  # fmt: skip
-    heading(
-        release,
-        "4  The released counts",
-        f"The most frequent of the {length} new words, with their counts.",
-    )
+    heading(release, "4  The released counts", "The public words of the topic that was drawn.")
     figure.savefig(path, transparent=False, dpi=140, metadata={"Date": None})
+    print(label)
     print(", ".join(f"{word} {count}" for word, count in released[:13]) + ", …")
 
 

@@ -207,11 +207,12 @@ def test_command_group_without_arguments_prints_its_help(capsys, monkeypatch, co
 # anonymize: what is released
 
 
-def test_example_can_be_anonymized(default_synthetic, tmp_path):
+def test_example_can_be_anonymized(words_synthetic, tmp_path):
     made = process("example", cwd=tmp_path)
     assert (made.returncode, made.stderr) == (0, "")
     assert "example.csv" in made.stdout
-    arguments = ["anonymize", "example.csv", "--keep", "topic", "author", "--out", "release"]
+    arguments = ["anonymize", "example.csv", "--preset", "words", "--keep", "topic", "author"]
+    arguments += ["--out", "release"]
     done = process(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(os.listdir(tmp_path)) == ["example.csv", "release"]
@@ -230,7 +231,7 @@ def test_example_can_be_anonymized(default_synthetic, tmp_path):
     assert promised["private"] is True
     assert promised["loss_per_word"]["tight"] == pytest.approx(PRESETS["words"]["loss"])
     assert promised["loss_per_word"]["tight"] <= PRESETS["words"]["loss"]
-    assert promised["loss_per_word"]["tight"] == default_synthetic.guarantee_.loss_per_word.tight
+    assert promised["loss_per_word"]["tight"] == words_synthetic.guarantee_.loss_per_word.tight
     assert f"{promised['loss_per_word']['tight']:.4f}" in done.stdout
     assert shown(promised["loss_per_document"], 2) in done.stdout
     assert "Release written to release\n" in done.stdout
@@ -942,8 +943,8 @@ def test_explain_shows_at_most_all_output_words(place, capsys, monkeypatch):
         assert "-" not in out
 
 
-def test_explain_says_never_for_a_word_that_is_no_output(default_synthetic, syntf):
-    out = syntf("explain", "platypuses", "--top", 3)
+def test_explain_says_never_for_a_word_that_is_no_output(words_synthetic, syntf):
+    out = syntf("explain", "platypuses", "--preset", "words", "--top", 3)
     assert "platypuses, read as platypus: stays itself never (not an output)" in out
 
 

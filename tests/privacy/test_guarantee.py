@@ -133,8 +133,8 @@ def test_the_loss_of_a_document_is_rounded_up_and_no_further(make, length):
     assert exact <= Fraction(guarantee.loss_per_document)
 
 
-def test_the_default_keeps_its_promise(default_synthetic):
-    guarantee, chosen = default_synthetic.guarantee_, PRESETS["words"]
+def test_the_preset_words_keeps_its_promise(words_synthetic):
+    guarantee, chosen = words_synthetic.guarantee_, PRESETS["words"]
     losses = guarantee.loss_per_word
     assert (guarantee.vocabulary_size, guarantee.length) == (chosen["max_size"], chosen["length"])
     assert (guarantee.private, list(guarantee.caveats)) == (True, [])
@@ -228,5 +228,5 @@ def test_the_system_s_entropy_named_or_not_is_private(make):
     assert make(source=entropy.system).guarantee_.private
 
 
-def test_the_embedded_data_needs_no_word_for_it(default_synthetic):
-    assert default_synthetic.guarantee_.caveats == []
+def test_the_embedded_data_needs_no_word_for_it(words_synthetic):
+    assert words_synthetic.guarantee_.caveats == []

@@ -173,7 +173,7 @@ def test_figures_of_a_corpus():
     )
     made = {figure.key: figure for figure in corpus.figures(found)}
     assert made["corpus/default"].values == [1.5, 1.0, 2.0]
-    assert (made["corpus/default"].must, made["corpus/default"].aim) == (1.0, 0.5)
+    assert (made["corpus/default"].must, made["corpus/default"].aim) == (1.0, 0.25)
     assert made["corpus/growth-10"].values == [10.0, 12.0, 9.0]
     assert (made["corpus/growth-10"].must, made["corpus/growth-10"].aim) == (10.5, 10.0)
     assert made["corpus/memory-10"].values == [100.0]

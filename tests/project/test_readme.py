@@ -3,14 +3,14 @@
 import csv
 import re
 from importlib.resources import files
+from math import exp
 from pathlib import Path
 
 import draw_picture
 import pytest
 
-from syntf.core.exact import shown
+from syntf import SynTF
 from syntf.pipeline.settings import DEFAULT_PRESET, PRESETS
-from syntf.privacy import bounds
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -27,36 +27,32 @@ def test_python_example_of_the_readme_runs(readme, capsys):
         rows = list(csv.DictReader(file))
     names = {"texts": [row["text"] for row in rows], "topics": [row["topic"] for row in rows]}
     exec(code, names)
-    assert names["counts"].shape == (320, PRESETS["words"]["max_size"])
+    assert names["counts"].shape == (320, len(names["terms"]))
     assert names["analyst"].score(names["counts"], names["topics"]) > 0.5
-    assert len(capsys.readouterr().out.split()) == 2
+    assert capsys.readouterr().out == "10.0\n"
 
 
-def test_table_of_bounds_shows_the_losses_of_the_default(readme, default_synthetic):
-    losses = default_synthetic.guarantee_.loss_per_word
-    for name, loss in (
-        ("standard (ε)", losses.standard),
-        ("improved (ε + ln η)", losses.improved),
-        ("tight, promised", losses.tight),
-    ):
-        length = PRESETS["words"]["length"]
-        document, author = bounds.document_loss(loss, length), bounds.author_loss(loss, length, 50)
-        figures = [shown(loss, 4), shown(document, 2), shown(author, 2)]
-        assert " | ".join([name, *figures]) in readme.replace("*", "")
+def test_first_screen_states_the_loss_of_the_default(readme):
+    loss = PRESETS[DEFAULT_PRESET]["document_loss"]
+    assert f"**a loss of {loss:g} for a whole document**" in readme.replace("\n", " ")
+    assert f"e^{loss:g} = {exp(loss):,.0f}" in readme
 
 
-def test_preset_table_shows_the_losses_of_the_presets(readme):
+def test_table_of_settings_shows_the_losses_of_the_presets(readme):
     for name, preset in PRESETS.items():
-        if "loss" in preset:
-            label = "the default" if name == DEFAULT_PRESET else f"`--preset {name}`"
-            document = bounds.document_loss(preset["loss"], preset["length"])
-            assert f"| {label} | {preset['loss']:g} | {document:,g} |" in readme
+        label = "the default" if name == DEFAULT_PRESET else f"`--preset {name}`"
+        loss = preset.get("document_loss")
+        if loss is None:
+            guarantee = SynTF(preset=name).fit([]).guarantee_
+            loss = guarantee.loss_per_document
+        assert f"| {label} | {loss:,.4g} |" in readme
 
 
 def test_example_of_the_readme_is_that_of_the_picture(readme):
-    _, released = draw_picture.example()
+    _, label, released = draw_picture.example()
     lines = " ".join(line.removeprefix("> ") for line in readme.splitlines())
     assert draw_picture.TEXT in lines
+    assert f"*{label}*" in lines
     assert ", ".join(f"{word} {count}" for word, count in released[:13]) in lines
 
 

@@ -27,8 +27,9 @@ from scipy.sparse import csr_matrix
 
 import syntf
 from syntf.cli.app import main
+from syntf.core import csv_files
 from syntf.core.errors import SyntfError
-from syntf.evaluation.experiment import csv_files, results, run_log
+from syntf.evaluation.experiment import results, run_log
 from syntf.inputs import columns
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
@@ -260,10 +261,10 @@ def test_no_release_format_opens_in_a_spreadsheet():
 
 
 def test_every_csv_file_is_written_with_escaped_cells():
-    """No other module asks for a writer of CSV."""
+    """No other module asks for a writer of CSV, except the audit, for the texts it tries."""
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        if path.name != "csv_files.py":
+        if path.parts[-2:] not in (("core", "csv_files.py"), ("audit", "release.py")):
             assert "csv.writer" not in text, path
             assert "DictWriter" not in text, path
             assert "write_csv" not in text, path

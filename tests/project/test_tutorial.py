@@ -112,12 +112,12 @@ def test_conclusions_hold_for_stored_and_fresh_output(stored, fresh):
     for cells in (stored, fresh[0]):
         scored = [text(cell) for cell in cells if "scores" in tags(cell)]
         analyst, attacker, curves = ([float(x) for x in SCORE.findall(each)] for each in scored)
-        assert analyst[1] > 0.75 * analyst[0]  # the analyst keeps most of her accuracy
-        assert attacker[1] < 0.7 * attacker[0]  # the attacker loses much of hers
+        assert analyst[1] > 0.65 * analyst[0]  # the analyst keeps most of her accuracy
+        assert attacker[1] < attacker[2] + 0.08  # the attacker is no better than a blind guess
         rows = [curves[i : i + 2] for i in range(0, len(curves), 2)]
-        assert max(rows[0]) < 0.4  # with a small ε both fail
+        assert rows[0][0] < 0.65 * analyst[0]  # with a small loss much of the topic is lost
         assert rows[-1][0] > 0.8  # the accuracy of the analyst rises
-        assert all(row[1] < 0.8 * attacker[0] for row in rows)  # the attacker never recovers
+        assert all(row[1] < 0.5 * attacker[0] for row in rows)  # the attacker never recovers
 
 
 def test_differences_between_cells_are_found(stored):

@@ -1,6 +1,5 @@
 """The draws of the page follow the mechanism, and take less than 0.1 s."""
 
-import time
 from collections import Counter
 from dataclasses import replace
 from math import log
@@ -15,7 +14,6 @@ from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import load_words
 from syntf.pipeline.settings import Settings
 from syntf.serve.playground import Playground, full_loss
 from syntf.serve.service import Service
@@ -124,24 +122,3 @@ def test_the_page_is_refused_with_a_ledger(toy_anonymizer, tmp_path):
     ledger = Ledger.create(tmp_path / "page.ledger", budget=1000)
     with pytest.raises(SyntfError, match="without charging"):
         Playground(Service(toy_anonymizer, ledger), np.zeros((40, 10), dtype=np.int32))
-
-
-def test_a_page_of_text_takes_less_than_a_tenth_of_a_second(embedded):
-    """Uses the default vocabulary; which words are neighbours does not affect the time."""
-    chosen = Settings.from_preset()
-    analyzer, vectors, vocabulary = load_words(chosen)
-    inputs, outputs = len(vocabulary.inputs), len(vocabulary.outputs)
-    first = np.random.default_rng(5).integers(outputs, size=(inputs, 1))
-    near = ((first + 7 * np.arange(10)) % outputs).astype(np.int32)
-    mechanism = NeighbourhoodMechanism(near[:, :3], outputs=outputs, epsilon=16.0)
-    service = Service(Anonymizer(chosen, analyzer, vocabulary, mechanism, vectors.digest))
-    playground = Playground(service, near)
-    words = [word for word in vectors.words[2000:40_000:76] if word.isalpha()]
-    page = " ".join(words[:500])
-    assert len(page) > 3000
-    times = []
-    for loss, neighbours in ((8.0, 3), (6.0, 10), (9.5, 1), (4.0, 5)):
-        began = time.process_time()
-        playground.draw([page, page[::-1]], loss=loss, neighbours=neighbours, length=125)
-        times.append(time.process_time() - began)
-    assert min(times) < 0.1, times

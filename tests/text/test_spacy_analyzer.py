@@ -63,7 +63,7 @@ def read(analyzer, *texts):
 
 
 def test_the_fast_analyzer_is_the_default(toy_vectors):
-    guarantee = SynTF(vectors=toy_vectors).fit([]).guarantee_
+    guarantee = SynTF(preset="words", vectors=toy_vectors).fit([]).guarantee_
     assert (guarantee.analyzer, guarantee.morphology) == ("fast", "lemma")
     assert json.loads(guarantee.as_json())["analyzer"] == "fast"
     assert isinstance(Anonymizer.build(Settings(vectors=toy_vectors)).analyzer, Analyzer)
@@ -322,7 +322,7 @@ def test_vocabulary_counts_and_guarantee_come_from_the_pipeline(model, toy_vecto
     assert counts.sum(axis=1).tolist() == [[9]] * 4
     assert made.guarantee_.analyzer == SpacyAnalyzer(model).name
     assert "release: vectors and analyzer." in " ".join(made.guarantee_.caveats)
-    read_again = made._anonymizer._read(texts)
+    read_again = made._anonymizer.read(texts)
     assert read_again.terms.tolist() == [0, 1, 0, 1, 1, 0, 2]
     fitted = fit_vocabulary(texts, SpacyAnalyzer(model), toy_vectors)
     assert list(fitted.inputs) == ["mouse", "run"]

@@ -634,8 +634,8 @@ def test_a_folder_without_a_guarantee_is_refused(tmp_path):
         run(tmp_path, tmp_path / "missing.txt")
 
 
-def test_the_default_preset_is_verified_without_other_files(default_synthetic, tmp_path):
-    anonymizer = default_synthetic._anonymizer
+def test_the_preset_words_is_verified_without_other_files(words_synthetic, tmp_path):
+    anonymizer = words_synthetic._anonymizer
     drafts.write(
         tmp_path / "out", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
         pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),

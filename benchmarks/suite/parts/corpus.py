@@ -27,12 +27,15 @@ def groups(place: Place) -> list[list[Row]]:
     once = place.news()
     vocabulary = ("--vocabulary", place.words("words.txt"))
     rows = [
-        place.anonymize("corpus/default/1", "`syntf anonymize`", once),
+        place.anonymize("corpus/document/1", "`syntf anonymize`", once),
+        place.anonymize(
+            "corpus/default/1", "`syntf anonymize --preset words`", once, "--preset", "words"
+        ),
         place.anonymize(
             "corpus/paper/1", "`syntf anonymize --preset paper`", once, "--preset", "paper"
         ),
         place.anonymize("corpus/words/1", f"`syntf anonymize`, {WORDS:,} words", once, *vocabulary),
-        *(_through_python(place, preset) for preset in ("default", "paper")),
+        *(_through_python(place, preset) for preset in ("words", "paper")),
         *(_counted(place, which, 1, place.rounds) for which in OTHERS),
         place.anonymize("corpus/ten", "`syntf anonymize`, ten texts", place.ten()),
     ]
@@ -44,7 +47,11 @@ def groups(place: Place) -> list[list[Row]]:
         rounds = place.few if times <= LARGEST_FOR_SKLEARN else 1
         larger = [
             place.anonymize(
-                f"corpus/default/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds
+                f"corpus/document/{times}", f"`syntf anonymize`, × {times}", path, rounds=rounds
+            ),
+            place.anonymize(
+                f"corpus/default/{times}", f"`syntf anonymize --preset words`, × {times}", path,
+                "--preset", "words", rounds=rounds,
             ),
             place.anonymize(
                 f"corpus/words/{times}", f"`syntf anonymize`, {WORDS:,} words, × {times}", path,
@@ -59,9 +66,11 @@ def groups(place: Place) -> list[list[Row]]:
 
 
 def _through_python(place: Place, preset: str) -> Row:
-    title = "through Python" + (", preset paper" if preset == "paper" else "")
+    title = f"through Python, preset {preset}"
     command = worker("release", preset, place.news(), place.scratch / "written")
-    return Row(f"corpus/python-{preset}/1", title, command, "fresh", place.rounds, env=place.env)
+    return Row(
+        f"corpus/python-{_key(preset)}/1", title, command, "fresh", place.rounds, env=place.env
+    )
 
 
 def _counted(place: Place, which: str, times: int, rounds: int) -> Row:
@@ -73,19 +82,21 @@ def _counted(place: Place, which: str, times: int, rounds: int) -> Row:
 def figures(found: Results) -> list[Figure]:
     counted, hashed = found["corpus/count/1"], found["corpus/hashing/1"]
     made: list[Figure] = []
-    for preset, must, aim in (("default", 1.0, 0.5), ("paper", 3.0, 1.5)):
-        process, python = found[f"corpus/{preset}/1"], found[f"corpus/python-{preset}/1"]
-        title = f"{preset} settings" if preset == "default" else "preset paper"
+    for preset, must, aim in (("document", 0.5, 0.35), ("words", 1.0, 0.25), ("paper", 3.0, 1.5)):
+        key = _key(preset)
+        process, python = found[f"corpus/{key}/1"], found.get(f"corpus/python-{key}/1")
+        title = "default settings" if preset == "document" else f"preset {preset}"
         made += compared(
-            f"corpus/{preset}", f"{title}, whole process, against CountVectorizer",
+            f"corpus/{key}", f"{title}, whole process, against CountVectorizer",
             process, counted, must=must, aim=aim,
         )  # fmt: skip
+        if python is not None:
+            made += compared(
+                f"corpus/{key}-python", f"{title}, through Python, against CountVectorizer",
+                python, counted,
+            )  # fmt: skip
         made += compared(
-            f"corpus/{preset}-python", f"{title}, through Python, against CountVectorizer",
-            python, counted,
-        )  # fmt: skip
-        made += compared(
-            f"corpus/{preset}-hashing", f"{title}, whole process, against HashingVectorizer",
+            f"corpus/{key}-hashing", f"{title}, whole process, against HashingVectorizer",
             process, hashed,
         )  # fmt: skip
     return made + _growing(found)
@@ -111,6 +122,11 @@ def _growing(found: Results) -> list[Figure]:
                 )
             )  # fmt: skip
     return made
+
+
+def _key(preset: str) -> str:
+    """Return the key of a preset's figures: words was the default of 0.1 and was stored so."""
+    return "default" if preset == "words" else preset
 
 
 def _times(key: str) -> int:

@@ -11,7 +11,7 @@ NOTE = f"""\
 Every system gets the same {WORDS:,} words with vectors of 100 dimensions, in the format that it
 needs, and draws for the same words; frequent words come more often. Each system has its own
 environment with the newest version that installs from PyPI, and one thread. Only drawing is
-timed, in seconds of processor time. syntf with default settings draws from its public vocabulary
+timed, in seconds of processor time. syntf with the preset words draws from its public vocabulary
 of 4,000 words, in one call for many words; the rows with {WORDS:,} words use the vocabulary of
 the others. dp-diffractor needs a short list of stop words and texts split at spaces to run at
 all, diffprivlib an older scikit-learn. *Recorded* figures were measured earlier, not in this
@@ -26,9 +26,9 @@ INFINITE_LOSS = ("mldp-syntf", "pypantera-custext")
 def groups(place: Place) -> list[list[Row]]:
     words = place.words("words.txt")
     ours = {
-        "default": ("syntf, defaults, the mechanism alone", "default", "", ""),
-        "synthesize": ("syntf, defaults, documents to counts", "default", "", place.news()),
-        "words": (f"syntf, neighbourhood, {WORDS:,} words", "default", words, ""),
+        "default": ("syntf, preset words, the mechanism alone", "words", "", ""),
+        "synthesize": ("syntf, preset words, documents to counts", "words", "", place.news()),
+        "words": (f"syntf, neighbourhood, {WORDS:,} words", "words", words, ""),
         "paper": (f"syntf, the paper's rating, {WORDS:,} words", "paper", words, ""),
     }  # fmt: skip
     env = {**place.env, "OMP_NUM_THREADS": "1"}

@@ -7,7 +7,7 @@ from suite.work.texts import read_texts
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 
-DRAWS = {"default": 4_000_000, "paper": 500_000}
+DRAWS = {"words": 4_000_000, "paper": 500_000}
 
 
 def prepare(preset: str, vocabulary: str = "", path: str = "") -> Callable[[], dict[str, float]]:

@@ -1,6 +1,6 @@
 """Load what the settings name: an analyzer, word vectors and a vocabulary."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -40,6 +40,18 @@ def load_words(
     if settings.neighbours is not None:
         vocabulary = vocabulary.with_every_input(vectors)
     return analyzer, vectors, vocabulary
+
+
+def known_words(settings: Settings, stages: Stages = silent) -> tuple[Analysis[Any], Sequence[str]]:
+    """Return the analyzer and the words of a text that these settings know.
+
+    A whole document is encoded by all words with a vector; a mechanism for single words knows its
+    input words.
+    """
+    if settings.unit == "document":
+        return analyzer_for(settings), vectors_for(settings, stages).words
+    analyzer, _, vocabulary = load_words(settings, stages=stages)
+    return analyzer, vocabulary.inputs
 
 
 def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:

@@ -53,7 +53,7 @@ class Setting:
     default: Any = None
 
 
-DEFAULT_PRESET = "words"
+DEFAULT_PRESET = "document"
 
 PRESETS: dict[str, dict[str, Any]] = {
     "document": {"document_loss": 10.0},

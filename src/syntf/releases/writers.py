@@ -1,6 +1,5 @@
 """Write synthetic counts in the formats that other tools read, and the documents beside them."""
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from syntf.core.counts import Counts, matrix, released_type
+from syntf.core.csv_files import as_csv
 from syntf.releases import archive
 from syntf.report.document_summary import DocumentSummary
 
@@ -99,13 +99,13 @@ def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
 
 def prototypes_csv(summary: DocumentSummary) -> bytes:
     """Return the contents of ``prototypes.csv``: one row for each released prototype."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("list", "prototype", "label", "released", "estimate", "standard_error"))
-    for one in summary.prototypes:
-        estimates = (f"{value:.1f}" for value in (one.estimate, one.error))
-        writer.writerow((one.list, one.prototype, one.label, one.released, *estimates))
-    return text.getvalue().encode()
+    header = ("list", "prototype", "label", "released", "estimate", "standard_error")
+    rows = (
+        (one.list, one.prototype, one.label, one.released,
+         round(one.estimate, 1), round(one.error, 1))
+        for one in summary.prototypes
+    )  # fmt: skip
+    return as_csv(header, rows)
 
 
 def _labelled(counts: Counts, labels: Sequence[str]) -> Iterator[list[str]]:

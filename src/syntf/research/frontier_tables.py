@@ -5,8 +5,8 @@ from dataclasses import astuple, dataclass, fields
 from math import inf, isfinite
 from pathlib import Path
 
+from syntf.core.csv_files import write_table
 from syntf.core.exact import shown
-from syntf.evaluation.experiment.csv_files import write_table
 from syntf.evaluation.experiment.names import display_name
 from syntf.evaluation.experiment.results import (
     Parameters,

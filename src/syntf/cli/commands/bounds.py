@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +21,13 @@ from syntf.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from syntf.pipeline.settings import Settings
     from syntf.privacy.accounting import Account
     from syntf.privacy.guarantee import Guarantee
 
 
 @click.command("bounds", cls=ConfiguredCommand)
-@setting_options("preset", "loss", "epsilon", "neighbours", "length")
+@setting_options("preset", "document_loss", "codebook", "loss", "epsilon", "neighbours", "length")
 @option(
     "--documents",
     type=click.IntRange(min=1),
@@ -52,16 +54,22 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Show the privacy loss of some settings: per word, document and author.
+    """Show the privacy loss of some settings: per document and author, and per word.
 
     \b
-    Example:
+    Examples:
+      syntf bounds --document-loss 6
       syntf bounds --loss 7 --length 60
     """
     from syntf.pipeline.anonymizer import Anonymizer
     from syntf.privacy import accounting
 
     settings = settings_from(options)
+    if settings.unit == "document":
+        if figures is not None:
+            raise click.UsageError("--figures draws bounds per word: choose --preset words")
+        _show_document(settings, documents, as_json)
+        return
     gpu = None if device == "cpu" else device
     with output.progress(quiet) as stages:
         anonymizer = Anonymizer.build(settings, device=gpu, stages=stages)
@@ -86,6 +94,51 @@ def command(
         _draw(guarantee, figures)
         if not as_json:
             output.say(f"Figures written to {output.escape(figures)}", wrap=False)
+
+
+def _show_document(settings: "Settings", documents: int, as_json: bool) -> None:
+    """Print what a whole document and an author lose, and how often the best topic is kept.
+
+    A δ would not help: a document is one draw, so its worst outcome is also a common one.
+    """
+    from syntf.core.exact import shown
+    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.privacy.bounds import document_loss
+
+    anonymizer = DocumentAnonymizer.build(settings)
+    mechanism = anonymizer.mechanism(None)
+    kept = float(mechanism.response(mechanism.general).keep_probability)
+    author = document_loss(anonymizer.loss, documents)
+    if as_json:
+        record = {
+            "unit": "document",
+            "loss_per_document": anonymizer.loss,
+            "loss_per_author": author,
+            "documents": documents,
+            "answers": mechanism.general.answers,
+            "kept": kept,
+        }
+        output.emit(record)
+        return
+    rows = [
+        [name, shown(loss, 2), _factor(loss)]
+        for name, loss in (
+            ("a document", anonymizer.loss),
+            (f"an author of {documents} documents", author),
+        )
+    ]
+    headers = ["what is released", "loss, at most", "changes odds by at most"]
+    output.table(rows, headers, right=(1, 2))
+    output.say(
+        f"One of {mechanism.general.answers:,} public answers is released; the best one in "
+        f"{kept:.1%} of draws. A pilot adapts the answers to a large file."
+    )
+
+
+def _factor(loss: float) -> str:
+    """Return e to the power of a loss, or how many digits that number has."""
+    digits = int(loss / log(10)) + 1
+    return f"{exp(loss):,.0f}" if digits <= 12 else f"a number of {digits:,} digits"
 
 
 def _show_losses(guarantee: "Guarantee", documents: int) -> None:

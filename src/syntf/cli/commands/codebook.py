@@ -70,7 +70,6 @@ def command() -> None:
 @_writing
 @option(
     "--private/--no-private",
-    is_flag=True,
     group=PRIVACY,
     help="Declare that the texts are not public, for example because they are the texts that you "
     "release. A release with the codebook is then marked as not private.",

@@ -34,14 +34,14 @@ def command(input: Path, text: str, as_json: bool, quiet: bool, **options: Any) 
       syntf coverage mails.csv --text body
     """
     from syntf.inputs.corpus import Corpus
-    from syntf.pipeline.prepare import load_words
+    from syntf.pipeline.prepare import known_words
     from syntf.vocabulary.coverage import coverage
 
     settings = settings_from(options)
     texts = list(Corpus([input], text, []).texts())
     with output.progress(quiet) as stages:
-        analyzer, _, vocabulary = load_words(settings, stages=stages)
-    found = coverage(texts, analyzer, vocabulary.inputs)
+        analyzer, words = known_words(settings, stages)
+    found = coverage(texts, analyzer, words)
     if as_json:
         output.emit({"note": HEADING, **asdict(found), "tokens": found.tokens})
         return

@@ -8,11 +8,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from syntf.core.csv_files import write_table
 from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.attack.scenarios import AttackScenario
 from syntf.evaluation.experiment import plots
-from syntf.evaluation.experiment.csv_files import write_table
 from syntf.evaluation.experiment.document_runs import document_parameters
 from syntf.evaluation.experiment.experiment import SCRUBBING_METHODS, Experiment
 from syntf.evaluation.experiment.names import FLOORS, display_name

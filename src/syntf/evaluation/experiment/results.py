@@ -12,8 +12,8 @@ from statistics import fmean, stdev
 from types import NoneType
 from typing import Any, NamedTuple, get_args
 
+from syntf.core.csv_files import unescape_cell, write_table
 from syntf.core.errors import SyntfError, shortened
-from syntf.evaluation.experiment.csv_files import unescape_cell, write_table
 from syntf.evaluation.experiment.names import FLOORS, TEXT_METHODS, TOPIC_FLOOR, display_rank
 from syntf.privacy.bounds import document_loss
 

@@ -5,11 +5,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from syntf.core.csv_files import write_table
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.evaluation.experiment import folder, newsgroups
 from syntf.evaluation.experiment.corpus import LabelledCorpus, corpus_from_table
-from syntf.evaluation.experiment.csv_files import write_table
 from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
 from syntf.evaluation.experiment.experiment import Experiment
 from syntf.evaluation.experiment.results import Parameters, Results

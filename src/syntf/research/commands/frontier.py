@@ -35,7 +35,7 @@ def command(out: Path, **options: Any) -> None:
     settings = {
         "paper": Settings.from_preset("paper", fit_vocabulary=True),
         "accurate": Settings.from_preset("accurate"),
-        "default": Settings.from_preset(),
+        "default": Settings.from_preset("words"),
     }
     run(out, settings, **options)
 

@@ -17,10 +17,17 @@ _FORMULA_START = frozenset("=+-@＝＋－＠'\t\n")
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write a header and rows to a CSV file; None becomes an empty cell."""
-    with replacing(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
-        table = csv.writer(text, lineterminator="\n")
-        table.writerow(map(escape_cell, header))
-        table.writerows(map(escape_cell, row) for row in rows)
+    with replacing(path) as file:
+        file.write(as_csv(header, rows))
+
+
+def as_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> bytes:
+    """Return the contents of a CSV file with this header and these rows."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(map(escape_cell, header))
+    table.writerows(map(escape_cell, row) for row in rows)
+    return text.getvalue().encode()
 
 
 def escape_cell(cell: Any) -> Any:
