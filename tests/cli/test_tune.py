@@ -11,6 +11,7 @@ import pytest
 from syntf.cli import app as cli
 from syntf.cli.commands import tune
 from syntf.evaluation.tuning import job, search, trials
+from syntf.evaluation.tuning.document_job import LossTrial
 from syntf.evaluation.tuning.search import Candidate
 from syntf.pipeline.settings import Settings
 
@@ -65,7 +66,7 @@ def here(tmp_path, monkeypatch, capsys, toy_vectors, toy_words):
 
 
 COLUMNS = ["--text", "body", "--label", "topic"]
-WORDS = ["--vectors", "v.npz", "--vocabulary", "words.txt"]
+WORDS = ["--unit", "words", "--vectors", "v.npz", "--vocabulary", "words.txt"]
 FAST = ["--runs", "1", "--tagger", "pattern", "--out", "tuned"]
 
 
@@ -195,3 +196,29 @@ def test_command_has_all_settings_that_differ_from_the_defaults():
     for words in map(list, pairs):
         place = made.index(words[0])
         assert made[place : place + 2] == words
+
+
+def test_command_for_whole_documents_names_what_differs_from_the_defaults(tmp_path):
+    trial = LossTrial(7.5, {"nb": 0.5})
+    plain = Settings(document_loss=10.0)
+    line = tune.document_command(tmp_path / "a b.csv", "body", plain, trial)
+    assert shlex.split(line) == [
+        "syntf", "anonymize", str(tmp_path / "a b.csv"), "--text", "body", "--document-loss",
+        "7.5", "--out", "release",
+    ]  # fmt: skip
+    near = Settings(document_loss=10.0, codebook="my.codebook", pilot=False, numbers=True)
+    line = tune.document_command(tmp_path / "t.csv", "body", near, trial)
+    assert "--codebook my.codebook --no-pilot --keep-numbers --out release" in line
+
+
+@pytest.mark.slow
+def test_loss_of_whole_documents_is_found_and_its_command_printed(here):
+    done = here(
+        "tune", "t.csv", *COLUMNS, "--unit", "document", "--target-utility", "0.5", *FAST, "--json"
+    )
+    assert done[0] == 0, done[2]
+    found = json.loads(done[1])
+    chosen = [trial for trial in found["trials"] if trial["chosen"]]
+    assert found["loss_per_document"] == chosen[0]["loss_per_document"]
+    assert "loss_per_word" not in found
+    assert found["command"].startswith("syntf anonymize t.csv --text body --document-loss")

@@ -31,8 +31,8 @@ PILOT_MOST = 1 << 15
 _LOSSES = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 11.0)
 _MANY = {  # of 7,500 documents or more
     "general": (4, 10, 50, 100, 300, 600, 1000),
-    "pilot": (4, 20, 100, 300, 400, 400, 400),
-    "sharpened": (3, 6, 40, 75, 150, 320, 450),
+    "pilot": (4, 20, 100, 300, 300, 300, 300),
+    "sharpened": (3, 6, 40, 75, 150, 290, 400),
 }
 _FEW = {  # of 1,500 documents or less
     "general": (3, 8, 30, 60, 150, 300, 450),
@@ -99,7 +99,7 @@ def make_plan(
     named : whether a person has named the topics: an answer then never consists of words.
 
     >>> make_plan(10.0, 18_846).pilot, make_plan(10.0, 18_846).sharpened_entries
-    (1884, 320)
+    (1884, 290)
     >>> make_plan(10.0, 100).pilot, make_plan(100.0, None).draws
     (0, 3)
     """

@@ -16,8 +16,9 @@ from syntf.cli.options import (
     setting_options,
     settings_from,
 )
-from syntf.pipeline.settings import Settings
+from syntf.pipeline.settings import DEFAULT_PRESET, Settings
 
+DEFAULT_UNIT = "document" if DEFAULT_PRESET == "document" else "words"
 CHOSEN_ON_THESE_TEXTS = (
     "These parameters were chosen by looking at the texts. What the choice reveals about them is "
     "not part of any loss. If this matters, tune on similar public texts: --stand-in."
@@ -32,6 +33,14 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 @click.argument("input", type=FILE, metavar="FILE")
 @corpus_options
 @option(
+    "--unit",
+    type=click.Choice(["document", "words"]),
+    default=DEFAULT_UNIT,
+    show_default=True,
+    help="What the loss is spent on. 'document' finds the loss of a whole document; 'words' finds "
+    "the settings of the preset words, whose loss per document is much larger.",
+)
+@option(
     "--target-utility",
     type=float,
     metavar="SHARE",
@@ -42,15 +51,15 @@ CHOSEN_ON_PUBLIC_TEXTS = (
     "--max-loss",
     type=float,
     metavar="LOSS",
-    help="Largest loss per document: loss per word times length, which the guarantee promises. "
-    "Without --target-utility: keep as much utility as this allows.",
+    help="Largest loss per document, which the guarantee promises. Without --target-utility: keep "
+    "as much utility as this allows.",
 )
 @option(
     "--max-loss-per-word",
     type=float,
     metavar="LOSS",
-    help="Largest loss per word. Alone it does not limit the loss per document: long documents "
-    "will be chosen.",
+    help="For --unit words: largest loss per word. Alone it does not limit the loss per document: "
+    "long documents will be chosen.",
 )
 @option(
     "--stand-in",
@@ -66,12 +75,14 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 )
 @option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
+@setting_options("codebook", "pilot")
 @setting_options(
     "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
 )
 def command(
     input: Path,
     out: Path,
+    unit: str,
     target_utility: float | None,
     max_loss: float | None,
     max_loss_per_word: float | None,
@@ -83,37 +94,41 @@ def command(
 ) -> None:
     """Find parameters for the texts in FILE: the smallest loss for a utility, or the reverse.
 
-    Tries neighbours, loss per word, length, vocabulary size and weights on the training texts,
-    confirms the choice on the test texts, and prints the command to run. DIR gets candidates.csv
-    and a figure of loss against utility (pareto.png, .svg). Run the same command again to continue
-    an interrupted search; another goal in the same DIR reuses earlier measurements.
+    Tries losses per document on the training texts, or with --unit words neighbours, loss per
+    word, length, vocabulary size and weights. Confirms the choice on the test texts, and prints the
+    command to run. DIR gets candidates.csv and a figure of loss against utility (pareto.png, .svg).
+    Run the same command again to continue an interrupted search; another goal in the same DIR
+    reuses earlier measurements.
 
     The choice depends on the texts, and no loss covers this. If it matters, tune on similar public
     texts: --stand-in.
 
     \b
     Examples:
-      syntf tune mails.csv --label topic --target-utility 0.87 --out tuned
-      syntf tune mails.csv --stand-in newsgroups --max-loss 800 --out tuned
+      syntf tune mails.csv --label topic --unit document --target-utility 0.6 --out tuned
+      syntf tune mails.csv --stand-in newsgroups --unit words --max-loss 800 --out tuned
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import Refused
+    from syntf.evaluation.tuning.document_job import find_loss
     from syntf.evaluation.tuning.job import find_parameters, read_corpus
     from syntf.evaluation.tuning.search import Goal
 
     columns = corpus_columns(options)
     job_options = {name: options.pop(name) for name in ("min_test", "runs", "tagger", "force")}
-    settings = settings_from(options)
+    settings = settings_from({**options, "preset": unit})
     goal = Goal(target_utility, max_loss, max_loss_per_word)
     with output.progress(quiet) as stages:
         corpus = read_corpus(input, stand_in, data_home, columns)
-        outcome = find_parameters(corpus, settings, goal, out, stages=stages, **job_options)
+        find = find_loss if unit == "document" else find_parameters
+        outcome: Any = find(corpus, settings, goal, out, stages=stages, **job_options)
     if as_json:
-        output.emit({**_record(outcome, input, columns["text"], settings), "out": str(out)})
+        record = _document_record if unit == "document" else _record
+        output.emit({**record(outcome, input, columns["text"], settings), "out": str(out)})
     quiet = quiet or as_json
     if not quiet:
         evaluation_tables.print_heading(outcome.notices)
-        output.show(_finalists_table(outcome))
+        output.show((_trials_table if unit == "document" else _finalists_table)(outcome))
     chosen = outcome.chosen
     if chosen is None:
         raise Refused(outcome.failure)
@@ -123,15 +138,34 @@ def command(
         output.say(f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}")
         losses = evaluation_tables.loss_text(chosen.results, chosen.parameters)
         output.say(f"{losses}. To run:\n")
-        line = anonymize_command(input, columns["text"], settings, chosen.candidate)
+        line = _command_of(unit)(input, columns["text"], settings, chosen[0])
         output.say(output.escape(line), wrap=False)
         evaluation_tables.print_folder("\nCandidates, figure and results", out)
 
 
+def _command_of(unit: str) -> Any:
+    return document_command if unit == "document" else anonymize_command
+
+
+def document_command(input: Path, text: str, settings: Settings, best: Any) -> str:
+    """Return the shell command that releases whole documents with the loss of a trial."""
+    words = [*_command_start(input, text), "--document-loss", f"{best.loss:g}"]
+    for name in ("codebook", "morphology", "analyzer", "vectors"):
+        value = getattr(settings, name)
+        if value != getattr(Settings, name):
+            words += [f"--{name}", str(value)]
+    words += ["--no-pilot"] * (not settings.pilot) + ["--keep-numbers"] * settings.numbers
+    return shlex.join([*words, "--out", "release"])
+
+
+def _command_start(input: Path, text: str) -> list[str]:
+    path = str(input)
+    return ["syntf", "anonymize", f"./{path}" if path.startswith("-") else path, "--text", text]
+
+
 def anonymize_command(input: Path, text: str, settings: Settings, best: Any) -> str:
     """Return the shell command that makes a release with the parameters of a candidate."""
-    path = str(input)
-    words = ["syntf", "anonymize", f"./{path}" if path.startswith("-") else path, "--text", text]
+    words = _command_start(input, text)
     words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
     words += ["--length", str(best.length), "--max-size", str(best.max_size)]
     words += ["--weights", best.weights]
@@ -141,6 +175,49 @@ def anonymize_command(input: Path, text: str, settings: Settings, best: Any) -> 
             words += [f"--{name}", str(value)]
     words += ["--synsets"] * settings.synsets + ["--keep-numbers"] * settings.numbers
     return shlex.join([*words, "--out", "release"])
+
+
+def _trials_table(outcome: Any) -> Any:
+    """Return the measured losses as a table; an arrow marks the chosen one."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for name in ("", "loss", "kept nb", "svm", "informed"):
+        table.add_column(name, justify="left" if name == "" else "right")
+    for trial in outcome.trials:
+        chosen = outcome.chosen is not None and trial == outcome.chosen.trial
+        kept = (f"{trial.kept[model]:.1%}" for model in ("nb", "svm", "informed"))
+        table.add_row(
+            "→" if chosen else "", f"{trial.loss:g}", *kept, style="bold" if chosen else ""
+        )
+    return table
+
+
+def _document_record(outcome: Any, input: Path, text: str, settings: Settings) -> dict[str, Any]:
+    """Return the outcome of a search for a loss per document, for JSON output."""
+    from syntf.cli import evaluation_tables
+
+    chosen = outcome.chosen
+    record: dict[str, Any] = {
+        "note": evaluation_tables.HEADING,
+        "trials": [
+            {
+                "loss_per_document": trial.loss,
+                "kept": dict(trial.kept),
+                "chosen": chosen is not None and trial == chosen.trial,
+            }
+            for trial in outcome.trials
+        ],
+        "chosen": None,
+    }
+    if chosen is not None:
+        record |= {
+            "chosen": {"document_loss": chosen.trial.loss},
+            **evaluation_tables.loss_record(chosen.results, chosen.parameters),
+            "results": evaluation_tables.result_records(chosen.results),
+            "command": document_command(input, text, settings, chosen.trial),
+        }
+    return record
 
 
 def _finalists_table(outcome: Any) -> Any:
