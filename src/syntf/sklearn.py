@@ -44,6 +44,11 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     codebook : path, optional
         Public codebook in place of the embedded one, made by 'syntf codebook build'. One built from
         public texts on the same topics keeps more.
+    encoder : 'model2vec:FOLDER' or callable, optional
+        Encoder in place of the word vectors: model2vec:FOLDER, with a codebook that was built with
+        the same encoder. Needs pip install 'syntf[model2vec]'. Here also a function that turns a
+        list of texts into an array with one row for each text, such as ``model.encode``. It is
+        called with one text at a time, and must not be trained on these texts.
     pilot : bool, default=True
         Let a random part of the documents answer first, and sharpen the list of topics for all
         others by what they released. It costs no privacy.
@@ -169,6 +174,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         preset: str | None = None,
         document_loss: float | None = None,
         codebook: str | PathLike[str] | None = None,
+        encoder: Any = None,
         pilot: bool = True,
         epsilon: float | None = None,
         loss: float | None = None,
@@ -198,6 +204,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.preset = preset
         self.document_loss = document_loss
         self.codebook = codebook
+        self.encoder = encoder
         self.pilot = pilot
         self.epsilon = epsilon
         self.loss = loss

@@ -26,7 +26,17 @@ def names(requirements):
 def test_lock_file_pins_every_dependency_of_the_development_environment(project):
     extras = project["optional-dependencies"]
     wanted = names(project["dependencies"])
-    for extra in ("dev", "serve", "audit", "integration", "spacy", "evaluate", "docs", "spark"):
+    for extra in (
+        "dev",
+        "serve",
+        "audit",
+        "integration",
+        "spacy",
+        "evaluate",
+        "docs",
+        "spark",
+        "model2vec",
+    ):
         wanted |= names(extras[extra])
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     pinned = names(re.findall(r"^[\w.-]+(?===)", lock, re.MULTILINE))

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.codebook.codebook import Codebook
+from syntf.codebook.codebook import Codebook, Origin
 from syntf.codebook.encoder import Encoded, Encoder, sums
 from syntf.codebook.integers import stretch
 from syntf.codebook.lists import best_words
+from syntf.codebook.text_encoder import TextEncoder
 from syntf.codebook.tree import grow_tree, to_int8, unit_rows
 from syntf.codebook.weights import (
     WEIGHT_SCALE,
@@ -88,6 +89,7 @@ def build_codebook(
     analyzer: Analysis[Any],
     size: int = SIZE,
     *,
+    encoder: TextEncoder | None = None,
     private: bool = False,
     made_from: str = "public texts",
     stages: Stages = silent,
@@ -100,6 +102,7 @@ def build_codebook(
     vectors : the word vectors.
     analyzer : finds the words of a text. Use the same one for the release.
     size : the number of topics at most, 2 to 10,000; few texts give fewer topics.
+    encoder : encodes texts in place of the word vectors; use the same one for the release.
     private : declare that the texts are not public: a release with this codebook is then marked
         as not private.
     made_from : one line about the texts, kept in the file.
@@ -118,43 +121,73 @@ def build_codebook(
     >>> int(codebook.leaves.sum()), codebook.origin
     (2, 'supplied')
     """
+    texts, counts = read_public_texts(texts, vectors, analyzer, size, stages)
+    origin: Origin = "private" if private else "supplied"
+    if encoder is not None:
+        from syntf.codebook.build_encoded import build_with_encoder
+
+        return build_with_encoder(
+            texts, counts, vectors, encoder, size, origin=origin, made_from=made_from, stages=stages
+        )
+    with stages("learning word vectors", 1):
+        general = general_numbers(vectors)
+        total = _sums(counts, general["weight"], general["tf"], vectors.matrix)
+        frequency = _texts_with_word(counts)
+        weights = _topic_weights(general, vectors) * frequency
+        blank = blank_encoder(
+            vectors,
+            **general
+            | learn_directions(total, general)
+            | {"word_centre": _mean_of_words(vectors, weights)},
+            **_learn_word_vectors(counts, vectors, general),
+            origin=origin,
+            made_from=made_from,
+        )
+        encoded = blank.encode(_as_documents(counts))
+    outputs = output_rows(counts, encoded, blank)
+    return with_topics(blank.codebook, encoded, size, outputs, stages)
+
+
+def read_public_texts(
+    texts: Sequence[str], vectors: WordVectors, analyzer: Analysis[Any], size: int, stages: Stages
+) -> tuple[Sequence[str], "csr_matrix"]:
+    """Return the public texts that have a known word, and their counts of words."""
     if not 2 <= size <= MOST_TOPICS:
         raise SyntfError(f"a codebook has 2 to {MOST_TOPICS:,} topics, not {size:,}")
     texts = texts[:: -(-len(texts) // MOST_TEXTS) or 1]
     with stages("reading words", len(texts)) as advance:
         documents = WordReader(analyzer, vectors.words).read(texts, advance)
     counts = term_frequencies(documents, len(vectors.words))
-    counts = counts[np.diff(counts.indptr) > 0]
-    if not counts.shape[0]:
+    known = np.flatnonzero(np.diff(counts.indptr) > 0)
+    if not len(known):
         raise SyntfError(
             "no public text has a known word: choose the column with --text, or word vectors of "
             "the same language with --vectors"
         )
-    with stages("learning word vectors", 1):
-        general = general_numbers(vectors)
-        encoder = blank_encoder(
-            vectors,
-            **general | _learn_directions(counts, vectors, general),
-            **_learn_word_vectors(counts, vectors, general),
-            origin="private" if private else "supplied",
-            made_from=made_from,
-        )
-        encoded = encoder.encode(_as_documents(counts))
+    return [texts[place] for place in known.tolist()], counts[known]
+
+
+def with_topics(
+    codebook: Codebook, encoded: Encoded, size: int, outputs: NDArray[np.int32], stages: Stages
+) -> Codebook:
+    """Group the encoded public texts, and return the codebook with these groups as topics."""
     points = unit_rows(encoded.vectors.astype(np.float32))
     with stages("grouping texts", size) as advance:
         tree = grow_tree(points, size, divisible=2, smallest=1, progress=advance)
     if len(tree.child) < 3:
         raise SyntfError("the public texts all have the same words: use texts on several topics")
     return replace(
-        encoder.codebook,
+        codebook,
         nodes=tree.vectors, child=tree.child, points=tree.points, spread=tree.spread,
-        outputs=_output_rows(counts, encoded, encoder),
+        outputs=outputs,
     )  # fmt: skip
 
 
 def blank_encoder(vectors: WordVectors, **numbers: Any) -> Encoder:
     """Return an encoder with these numbers, whose codebook has no topics yet."""
     own = numbers["own_vectors"].shape[1] if len(numbers["own_rows"]) else 0
+    if numbers.get("encoder"):
+        own = 0  # the encoder's vectors of words take the place of the word vectors
     one = np.zeros(1, dtype=np.int32)
     blank = Codebook(
         nodes=np.zeros((1, len(numbers["centre"]) + own), dtype=np.int8),
@@ -194,9 +227,12 @@ def general_outputs(vectors: WordVectors) -> NDArray[np.int32]:
     return _showable(vectors, ~plain_words(vectors))[: 2 * OUTPUTS]
 
 
-def _learn_directions(counts: "csr_matrix", vectors: WordVectors, general: Numbers) -> Numbers:
-    """Learn the mean of public texts, and how wide they are in every direction."""
-    total = _sums(counts, general["weight"], general["tf"], vectors.matrix)
+def learn_directions(total: NDArray[np.int64], general: Numbers) -> Numbers:
+    """Learn the mean of public texts, and how wide they are in every direction.
+
+    total : a vector of integers for each text; its direction counts.
+    general : the mean and the whitening to begin with.
+    """
     directions = stretch(total, _FINE) / _FINE
     texts, size = directions.shape
     share = GENERAL_TEXTS / (GENERAL_TEXTS + texts)
@@ -207,11 +243,8 @@ def _learn_directions(counts: "csr_matrix", vectors: WordVectors, general: Numbe
     covariance = (1 - share) * _with_mean_width_one(covariance)
     widths, axes = np.linalg.eigh(covariance + share * _with_mean_width_one(before))
     whiten = (axes * widths ** (-WHITENING / 2)) @ axes.T
-    frequency = _texts_with_word(counts)
-    word_centre = _mean_of_words(vectors, _topic_weights(general, vectors) * frequency)
     return {
         "centre": np.rint(centre * _FINE).astype(np.int16),
-        "word_centre": word_centre,
         "whiten": np.rint(whiten * _WHITEN).astype(np.int16),
         "common": np.zeros(size, dtype=np.int16),
     }
@@ -266,11 +299,11 @@ def _leading_directions(
     return kept
 
 
-def _output_rows(counts: "csr_matrix", encoded: Encoded, encoder: Encoder) -> NDArray[np.int32]:
+def output_rows(counts: "csr_matrix", encoded: Encoded, encoder: Encoder) -> NDArray[np.int32]:
     """Rank the words that a release may show by the number of public texts they describe best."""
     vectors = encoder.vectors
     frequency = _texts_with_word(counts)
-    rows = _showable(vectors, (frequency >= OUTPUT_TEXTS) & ~plain_words(vectors))
+    rows = showable_rows(counts, vectors)
     if len(rows) > 2 * BEST_WORDS:
         best = best_words(encoded, encoder, rows, encoder.word_vectors(rows), BEST_WORDS)
         times = np.bincount(best.ravel(), minlength=len(rows))
@@ -278,6 +311,12 @@ def _output_rows(counts: "csr_matrix", encoded: Encoded, encoder: Encoder) -> ND
     others = general_outputs(vectors)
     more = others[~np.isin(others, rows)][: max(0, LEAST_OUTPUTS - len(rows))]
     return np.concatenate([rows, more])
+
+
+def showable_rows(counts: "csr_matrix", vectors: WordVectors) -> NDArray[np.int32]:
+    """Return the rows of words that a release may show because enough public texts have them."""
+    enough = _texts_with_word(counts) >= OUTPUT_TEXTS
+    return _showable(vectors, enough & ~plain_words(vectors))
 
 
 def _showable(vectors: WordVectors, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -68,6 +68,9 @@ class Codebook:
     vectors_digest : of the word vectors that the rows refer to.
     origin : who says that the codebook is public.
     made_from : one line about its sources.
+    encoder : the name of the encoder that a person supplied (:mod:`syntf.codebook.text_encoder`);
+        empty where documents are encoded by word vectors. With such an encoder, `own_rows` are
+        the output words and `own_vectors` their directions.
     labels : names of the nodes, where a person has named the topics; otherwise empty, and topics
         are named by the output words nearest to them.
     """
@@ -90,6 +93,7 @@ class Codebook:
     vectors_digest: str
     origin: Origin
     made_from: str
+    encoder: str = ""
     labels: tuple[str, ...] = ()
 
     @cached_property
@@ -119,6 +123,8 @@ class Codebook:
             found.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
             found.update(array.data)
         found.update(f"\n{self.vectors_digest}".encode())
+        if self.encoder:
+            found.update(f"\nencoder {self.encoder}".encode())
         if self.labels:
             found.update(f"\nlabels\n{_labels_json(self.labels)}".encode())
         return found.hexdigest()
@@ -171,6 +177,7 @@ class Codebook:
                 vectors_digest=str(header["vectors_digest"]),
                 origin=origin or ("private" if declared == "private" else "supplied"),
                 made_from=str(header["made_from"]),
+                encoder=str(header.get("encoder", "")),
                 labels=tuple(map(str, labels)),
             )
         except OSError as error:
@@ -194,6 +201,8 @@ class Codebook:
                 "made_from": self.made_from,
                 "vectors_digest": self.vectors_digest,
             }
+            if self.encoder:
+                header["encoder"] = self.encoder
             _add(archive, _HEADER, json.dumps(header, indent=1).encode())
             if self.labels:
                 _add(archive, _LABELS, _labels_json(self.labels).encode())
@@ -226,7 +235,8 @@ class Codebook:
         return (
             self.word_centre.shape == self.common.shape == (size,)
             and self.whiten.shape == (size, size)
-            and self.nodes.shape[1] == size + own
+            and self.nodes.shape[1] == (size if self.encoder else size + own)
+            and (not self.encoder or own == size)
         )
 
     def _words_exist(self) -> bool:
@@ -246,6 +256,12 @@ class Codebook:
             len(self.own_weight) == len(self.own_rows) == len(self.own_vectors)
             and len(self.own_centre) == own
             and bool((np.diff(self.own_rows) > 0).all())
+        )
+
+    def _encoder_fits(self) -> bool:
+        return len(self.encoder) <= _LONGEST_LABEL and (
+            not self.encoder
+            or (self.encoder.isprintable() and bool(np.isin(self.outputs, self.own_rows).all()))
         )
 
     def _labels_fit(self) -> bool:
@@ -300,6 +316,7 @@ _REQUIREMENTS: tuple[tuple[str, Callable[[Codebook], bool]], ...] = (
     ("two prototypes have the same vector", Codebook._leaves_differ),
     ("it names words that have no vector", Codebook._words_exist),
     ("its own word vectors do not fit its own words", Codebook._own_words_fit),
+    ("its output words have no vector of its encoder", Codebook._encoder_fits),
     ("its weights of occurrences are not 256 numbers", lambda book: book.tf.shape == (256,)),
     ("its labels are not one readable name for each topic", Codebook._labels_fit),
 )

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from syntf import native
 from syntf.codebook.codebook import Codebook
-from syntf.codebook.integers import Vectors, stretch
+from syntf.codebook.integers import LENGTH, Vectors, stretch
+from syntf.codebook.text_encoder import TextEncoder
 from syntf.core import drawing
 from syntf.core.counts import Counts, Rows, stack, take
 from syntf.core.errors import SyntfError
+from syntf.core.progress import Advance
 from syntf.text.documents import Documents
+from syntf.text.word_reader import WordReader
 from syntf.vectors.word_vectors import WordVectors
 
 _compiled = native.load("_encoding")
@@ -29,6 +32,8 @@ _compiled = native.load("_encoding")
 _FINE = 2048  # the length at which the centres of a codebook are given
 _STEP = 1 << 12  # documents encoded at once
 _MOST_OCCURRENCES = 255
+_COMPARED = 4  # words by which a text encoder is recognised
+_LEAST_SIMILAR = 0.95
 
 COLUMNS = 16_000
 """The most frequent output words, which are the columns of a release."""
@@ -68,28 +73,48 @@ def join(parts: Sequence[Encoded]) -> Encoded:
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Encodes documents with the numbers of a codebook and the word vectors it was made for."""
+    """Encodes documents with the numbers of a codebook and the word vectors it was made for.
+
+    text_encoder : the encoder that the codebook was built with, if a person supplied one. Without
+        it such a codebook can still be shown and verified, but no document can be encoded.
+    """
 
     codebook: Codebook
     vectors: WordVectors
+    text_encoder: TextEncoder | None = None
 
     def __post_init__(self) -> None:
-        if self.codebook.vectors_digest != self.vectors.digest:
+        book, matrix = self.codebook, self.vectors.matrix
+        if book.vectors_digest != self.vectors.digest:
             raise SyntfError(
                 "the codebook was made for other word vectors: build it again with these vectors"
             )
-        words, size = len(self.codebook.weight), len(self.codebook.centre)
-        if (words, size) != self.vectors.matrix.shape:
+        words, size = len(book.weight), len(book.centre)
+        if (words, matrix.shape[1] if book.encoder else size) != matrix.shape:
             raise SyntfError(
                 f"the codebook is for {words:,} word vectors of {size} dimensions, but there are "
-                f"{len(self.vectors.words):,} of {self.vectors.matrix.shape[1]}: build it again"
+                f"{len(self.vectors.words):,} of {matrix.shape[1]}: build it again"
             )
+        if self.text_encoder is not None:
+            self._check_text_encoder(self.text_encoder)
+
+    def encode_texts(
+        self, texts: Sequence[str], reader: WordReader, progress: Advance | None = None
+    ) -> Encoded:
+        """Encode texts, each by itself; `reader` finds their known words."""
+        documents = reader.read(texts, progress)
+        if not self.codebook.encoder:
+            return self.encode(documents)
+        if self.text_encoder is None:
+            raise SyntfError(
+                f"the codebook was built with the encoder {self.codebook.encoder}: supply it, too"
+            )
+        rows = self.text_encoder.rows(texts, self.codebook.dimensions)
+        return Encoded(self.from_grid(rows), self._counts(documents))
 
     def encode(self, documents: Documents) -> Encoded:
         """Encode documents whose terms are rows of the word vectors; other terms are ignored."""
-        known = documents.terms < len(self.vectors.words)
-        ends = np.concatenate([[0], np.cumsum(known, dtype=np.int64)])[documents.starts]
-        counts = drawing.counted(ends, documents.terms[known], len(self.vectors.words))
+        counts = self._counts(documents)
         vectors = np.zeros((len(documents), self.codebook.dimensions), dtype=np.int16)
         starts = np.asarray(counts.indptr, dtype=np.int64)
         for first in range(0, len(documents), _STEP):
@@ -103,9 +128,25 @@ class Encoder:
     def word_vectors(self, rows: NDArray[np.int32]) -> Vectors:
         """Return the encoded vectors of single words, given as rows of the word vectors."""
         book = self.codebook
+        if book.encoder:
+            return self._own_words(rows)
         single = np.asarray(self.vectors.matrix[rows], dtype=np.int64)
         weighted = single * np.maximum(book.weight[rows], 1)[:, None].astype(np.int64)
-        return self._beside(self._project(weighted, book.word_centre), self._own_words(rows))
+        own = self._own_words(rows) if len(book.own_rows) else None
+        return self._beside(self._project(weighted, book.word_centre), own)
+
+    def from_grid(self, rows: NDArray[np.int64]) -> Vectors:
+        """Return the encoded vectors of documents, from what a text encoder gives for them."""
+        book = self.codebook
+        found = stretch(self._project(rows, book.centre) - book.common.astype(np.int64))
+        found[~rows.any(axis=1)] = 0
+        return found
+
+    def words_from_grid(self, rows: NDArray[np.int64]) -> Vectors:
+        """Return the encoded vectors of single words, from what a text encoder gives for them."""
+        found = self._project(rows, self.codebook.word_centre)
+        found[~rows.any(axis=1)] = 0
+        return found
 
     @property
     def columns(self) -> NDArray[np.int32]:
@@ -150,13 +191,37 @@ class Encoder:
         found_vectors[~total.any(axis=1)] = 0  # a document without such a word has no direction
         return found_vectors
 
-    def _own_words(self, rows: NDArray[np.int32]) -> Vectors | None:
+    def _own_words(self, rows: NDArray[np.int32]) -> Vectors:
+        """Return the codebook's own vectors of words; zeros for a word that has none."""
         book = self.codebook
-        if not len(book.own_rows):
-            return None
         place = np.minimum(np.searchsorted(book.own_rows, rows), len(book.own_rows) - 1)
         found = book.own_rows[place] == rows
         return stretch(np.where(found[:, None], book.own_vectors[place].astype(np.int64), 0))
+
+    def _counts(self, documents: Documents) -> Counts:
+        """Count the known words of each document."""
+        known = documents.terms < len(self.vectors.words)
+        ends = np.concatenate([[0], np.cumsum(known, dtype=np.int64)])[documents.starts]
+        return drawing.counted(ends, documents.terms[known], len(self.vectors.words))
+
+    def _check_text_encoder(self, given: TextEncoder) -> None:
+        """Refuse an encoder that is not the one that the codebook was built with."""
+        book = self.codebook
+        if book.encoder != given.name:
+            built = f"with the encoder {book.encoder}" if book.encoder else "for word vectors"
+            raise SyntfError(
+                f"the codebook was built {built}, not with {given.name}: build one with the same "
+                "encoder, by syntf codebook build --encoder"
+            )
+        sample = book.outputs[:_COMPARED]
+        rows = given.rows([self.vectors.words[row] for row in sample.tolist()], book.dimensions)
+        now, then = self.words_from_grid(rows), self._own_words(sample)
+        similar = np.einsum("ij,ij->i", now.astype(np.float64), then.astype(np.float64))
+        if (similar < _LEAST_SIMILAR * LENGTH * LENGTH).any() and now.any() | then.any():
+            raise SyntfError(
+                f"the encoder {given.name} gives other vectors than when the codebook was built: "
+                "build the codebook again"
+            )
 
     @staticmethod
     def _beside(first: Vectors, second: Vectors | None) -> Vectors:

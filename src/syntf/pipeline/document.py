@@ -26,6 +26,7 @@ from syntf.codebook.encoder import Encoded, Encoder
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
 from syntf.codebook.profiles import Profiles, make_profiles, output_terms
+from syntf.codebook.text_encoder import load_text_encoder
 from syntf.core import entropy
 from syntf.core.counts import Counts, stack, take
 from syntf.core.errors import SyntfError
@@ -36,6 +37,9 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import DocumentUnit, Guarantee
 from syntf.text.word_reader import WordReader
 from syntf.vocabulary.vocabulary import terms_digest
+
+WORD_VECTORS = "word vectors"
+"""What a guarantee says of the encoder, unless a person supplied one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +210,13 @@ class DocumentAnonymizer:
         """Prepare the reader and the encoder. No text is looked at."""
         analyzer = prepare.analyzer_for(settings)
         vectors = prepare.vectors_for(settings, stages)
+        text_encoder = load_text_encoder(settings.encoder)
         if settings.codebook is None:
+            if text_encoder is not None:
+                raise SyntfError(
+                    "the embedded codebook is for word vectors: build a codebook with the same "
+                    "encoder by syntf codebook build --encoder, and give it with --codebook"
+                )
             if not vectors.is_embedded:
                 raise SyntfError(
                     "the embedded codebook needs the embedded word vectors: build a codebook for "
@@ -215,9 +225,13 @@ class DocumentAnonymizer:
             codebook = Codebook.embedded()
         else:
             codebook = Codebook.read(settings.codebook)
-        return cls(
-            settings, WordReader(analyzer, vectors.words), Encoder(codebook, vectors), source
-        )
+        if codebook.encoder and text_encoder is None:
+            raise SyntfError(
+                f"the codebook was built with the encoder {codebook.encoder}: give the same one "
+                "with --encoder"
+            )
+        encoder = Encoder(codebook, vectors, text_encoder)
+        return cls(settings, WordReader(analyzer, vectors.words), encoder, source)
 
     @property
     def loss(self) -> float:
@@ -233,7 +247,7 @@ class DocumentAnonymizer:
     def read(self, texts: Sequence[str], *, stages: Stages = silent) -> Encoded:
         """Encode texts, each by itself. Nothing is drawn yet."""
         with stages("reading words", len(texts)) as advance:
-            return self.encoder.encode(self.reader.read(texts, advance))
+            return self.encoder.encode_texts(texts, self.reader, advance)
 
     @property
     def outputs(self) -> Sequence[str]:
@@ -317,7 +331,7 @@ class DocumentAnonymizer:
                 pilot=plan.pilot,
                 sharpened_entries=sharpened_entries,
                 sharpened_size=sharpened_size,
-                encoder="word vectors",
+                encoder=book.encoder or WORD_VECTORS,
                 codebook=f"sha256:{book.digest}",
                 codebook_origin=book.origin,
                 general=f"sha256:{mechanism.general.digest}",

@@ -101,7 +101,7 @@ WORDS_ONLY = (
 )  # fmt: skip
 """Settings of the words unit. Choosing one of them selects the preset *words* by default."""
 
-DOCUMENT_ONLY = ("document_loss", "codebook", "pilot")
+DOCUMENT_ONLY = ("document_loss", "codebook", "encoder", "pilot")
 """Settings of the document unit. Choosing one of them selects the preset *document* by default."""
 
 EXCLUSIVE = (("epsilon", "loss"), ("loss", "epsilon"), ("vocabulary", "max_size"))
@@ -115,6 +115,11 @@ def _choice(*choices: str) -> dict[str, Any]:
 def _check_analyzer(name: str, value: object) -> None:
     if not re.fullmatch(f"{FAST}|{SPACY}.+", str(value)):
         raise SyntfError(f"{name} must be {FAST} or {SPACY}MODEL, not {value!r}")
+
+
+def _check_encoder(name: str, value: object) -> None:
+    if not (callable(value) or re.fullmatch("model2vec:.+", str(value))):
+        raise SyntfError(f"{name} must be model2vec:FOLDER or a function of texts, not {value!r}")
 
 
 def _unchecked(name: str, value: object) -> None:
@@ -161,6 +166,12 @@ class Settings:
         "Public codebook in place of the embedded one, made by 'syntf codebook build'. One built "
         "from public texts on the same topics keeps more.",
         kind="file", check=_unchecked, metavar="FILE", group="Privacy",
+    )  # fmt: skip
+    encoder: Any = _setting(
+        None,
+        "Encoder in place of the word vectors: model2vec:FOLDER, with a codebook that was built "
+        "with the same encoder. Needs pip install 'syntf[model2vec]'.",
+        kind="text", check=_check_encoder, metavar="model2vec:FOLDER", group="Privacy",
     )  # fmt: skip
     pilot: bool = _setting(
         True,
@@ -328,7 +339,7 @@ class Settings:
     @property
     def supplied(self) -> list[str]:
         """Names of what the person supplies in place of the embedded public data."""
-        names = ("vocabulary", "vectors", "stop_words", "codebook")
+        names = ("vocabulary", "vectors", "stop_words", "codebook", "encoder")
         supplied = [name for name in names if getattr(self, name) is not None]
         if self.synsets:
             supplied.append("wordnet")

@@ -37,7 +37,7 @@ ORIGINS = ("vocabulary", "vectors", "stop_words", "idf")
 """Data whose provenance, public or fitted on the texts, is recorded."""
 
 SUPPLIED = (
-    "vocabulary", "vectors", "stop_words", "codebook", "wordnet", "analyzer",
+    "vocabulary", "vectors", "stop_words", "codebook", "encoder", "wordnet", "analyzer",
 )  # fmt: skip
 """Data that a sender can supply in place of the embedded public data, in the order recorded."""
 

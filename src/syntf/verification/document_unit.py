@@ -20,15 +20,12 @@ from syntf.codebook.lists import ROUNDS, EntryList
 from syntf.codebook.profiles import output_terms
 from syntf.core.errors import SyntfError
 from syntf.core.exact import log_up, shown
-from syntf.pipeline.document import DocumentMechanism
+from syntf.pipeline.document import WORD_VECTORS, DocumentMechanism
 from syntf.privacy.guarantee import DocumentUnit, Guarantee
 from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification.result import UNVERIFIABLE, Finding, NotCheckedError, one_line
+from syntf.verification.result import UNVERIFIABLE, Finding, NotCheckedError
 from syntf.verification.table import QUICK_WORK, WORK_PER_SECOND
-
-WORD_VECTORS = "word vectors"
-"""The encoder that this program can check the lists of."""
 
 
 def unit_of(guarantee: Guarantee) -> DocumentUnit:
@@ -55,6 +52,7 @@ def check_document_consistency(guarantee: Guarantee) -> Finding:
         ("provenance", (origins["vocabulary"] == "fitted") == private_codebook),
         ("provenance", "fitted" not in [origins[one] for one in ("vectors", "stop_words", "idf")]),
         ("supplied", ("codebook" in supplied) == (unit.codebook_origin != "embedded")),
+        ("supplied", ("encoder" in supplied) == (unit.encoder != WORD_VECTORS)),
         ("supplied", ("analyzer" in supplied) == (guarantee.analyzer != Analyzer.name)),
         ("supplied", not {"vocabulary", "wordnet"} & {*supplied}),
         ("document", bool(unit.pilot) == bool(unit.sharpened)),
@@ -73,8 +71,6 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
     unit = unit_of(guarantee)
     if guarantee.input_size != len(vectors.words):
         raise SyntfError(f"input_size must be {len(vectors.words):,}, the number of word vectors")
-    if unit.encoder != WORD_VECTORS:
-        raise NotCheckedError(f"this program cannot check the encoder {one_line(unit.encoder)}")
     embedded = unit.codebook_origin == "embedded"
     if not embedded and given is None:
         raise NotCheckedError(
@@ -84,6 +80,8 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
     codebook = Codebook.embedded() if embedded or given is None else Codebook.read(given)
     if unit.codebook != f"sha256:{codebook.digest}":
         raise SyntfError("the release was made with another codebook than this one")
+    if unit.encoder != (codebook.encoder or WORD_VECTORS):
+        raise SyntfError("the encoder is not the one that the codebook was built with")
     if unit.codebook_origin != codebook.origin:
         raise SyntfError(f"the codebook is {codebook.origin}, not {unit.codebook_origin}")
     encoder = Encoder(codebook, vectors)

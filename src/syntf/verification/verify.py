@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from syntf.core.errors import SyntfError
+from syntf.core.exact import shown
 from syntf.core.progress import Stages, silent
 from syntf.privacy.guarantee import Guarantee, declared_fields
 from syntf.report.page import REPORT_FILE
@@ -32,6 +33,10 @@ from syntf.verification.result import (
 
 DERIVED = ("synsets", "weights", "draws")
 """Fields that a sender chooses in the words unit, and that the document unit fixes."""
+
+
+AUTHOR_FIELDS = ("loss_per_author", "documents_per_author")
+"""Fields that are stated together, and only where the documents of authors are limited."""
 
 
 def verify(
@@ -173,8 +178,16 @@ def _unverifiable(guarantee: Guarantee, uncompared: Sequence[str]) -> list[Check
     for declared in declared_fields(guarantee.format):
         if is_document and declared.name in DERIVED:
             continue
+        if declared.name in AUTHOR_FIELDS:
+            continue
         if declared.metadata["unverifiable"]:
             stated[declared.name] = one_line(guarantee[declared.name])
+    if guarantee.documents_per_author is not None:
+        stated["loss_per_author"] = (
+            f"{shown(guarantee.loss_per_author or 0, 2)}, at most "
+            f"{guarantee.documents_per_author:,} documents of each author; authors need not be "
+            "released, so their documents cannot be counted"
+        )
     if not texts.wording_is_known(guarantee):
         stated["wording"] = (
             f"of README.txt and report.html by syntf {one_line(guarantee.version)}: read the "

@@ -49,7 +49,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 @option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @quiet
 @as_json
-@setting_options("codebook", "pilot", "length", "epsilon", "neighbours")
+@setting_options("codebook", "encoder", "pilot", "length", "epsilon", "neighbours")
 @option(
     "--ledger",
     type=FILE,

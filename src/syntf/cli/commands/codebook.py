@@ -68,6 +68,7 @@ def command() -> None:
     "allows: 20 at a loss of 4 per document, 400 at 10, 1,000 at 20.",
 )
 @_writing
+@setting_options("encoder")
 @option(
     "--private/--no-private",
     group=PRIVACY,
@@ -80,6 +81,7 @@ def build(
     text: str,
     size: int,
     out: Path,
+    encoder: str | None,
     private: bool,
     force: bool,
     as_json: bool,
@@ -103,6 +105,7 @@ def build(
       syntf anonymize mails.csv --codebook forum.codebook --out release
     """
     from syntf.codebook.build import build_codebook
+    from syntf.codebook.text_encoder import load_text_encoder
     from syntf.inputs.corpus import Corpus
     from syntf.pipeline import prepare
 
@@ -115,7 +118,7 @@ def build(
         made_from = "texts that are not public" if private else _names(public, "texts")
         codebook = build_codebook(
             texts, vectors, prepare.analyzer_for(settings), size,
-            private=private, made_from=made_from, stages=stages,
+            encoder=load_text_encoder(encoder), private=private, made_from=made_from, stages=stages,
         )  # fmt: skip
     codebook.write(out)
     if corpus.skipped_rows and not quiet:
@@ -195,6 +198,7 @@ def show(file: Path | None, count: int, as_json: bool, **options: Any) -> None:
         ("codebook", record["codebook"]),
         ("made from", codebook.made_from),
         ("origin", ORIGINS[codebook.origin]),
+        ("encoder", record["encoder"]),
         ("digest", record["digest"]),
         ("topics", f"{record['topics']:,}"),
     ):
@@ -233,7 +237,9 @@ def _report(
         name = output.escape(out)
         output.say(f"Wrote {name}: {_record(codebook)['topics']:,} topics{source}.", wrap=False)
         output.say(f"It is {ORIGINS[codebook.origin]}.")
-        output.say(f"Use it with: syntf anonymize INPUT --codebook {name} --out DIR", wrap=False)
+        encoder = " --encoder model2vec:FOLDER" if codebook.encoder else ""
+        use = f"syntf anonymize INPUT --codebook {name}{encoder} --out DIR"
+        output.say(f"Use it with: {use}", wrap=False)
 
 
 def _record(codebook: "Codebook") -> dict[str, Any]:
@@ -242,6 +248,7 @@ def _record(codebook: "Codebook") -> dict[str, Any]:
         "digest": f"sha256:{codebook.digest}",
         "origin": codebook.origin,
         "made_from": codebook.made_from,
+        "encoder": codebook.encoder or "word vectors",
         "topics": int(codebook.leaves.sum()),
     }
 

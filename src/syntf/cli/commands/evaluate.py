@@ -25,7 +25,7 @@ from syntf.pipeline.settings import Settings
 @option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
 @option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
-@setting_options("preset", "document_loss", "codebook", "pilot")
+@setting_options("preset", "document_loss", "codebook", "encoder", "pilot")
 @setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @setting_options("analyzer", "vocabulary")
 @setting_option("fit_vocabulary", help="Take the vocabulary from the training texts.")

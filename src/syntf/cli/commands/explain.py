@@ -30,18 +30,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Output words to show for each word.",
 )
-@setting_options(
-    "preset",
-    "document_loss",
-    "codebook",
-    "loss",
-    "epsilon",
-    "neighbours",
-    "spelling",
-    "morphology",
-    "analyzer",
-)
-@setting_options("vocabulary", "max_size", "synsets", "vectors")
+@setting_options("preset", "document_loss", "codebook", "encoder", "loss", "epsilon", "neighbours")
+@setting_options("spelling", "morphology", "analyzer", "vocabulary", "max_size", "synsets")
+@setting_options("vectors")
 @as_json
 @no_progress
 def command(words: tuple[str, ...], top: int, as_json: bool, quiet: bool, **options: Any) -> None:
