@@ -153,6 +153,15 @@ def test_shards_and_a_pilot_from_a_sample_are_verified(make, check, monkeypatch)
         assert stated(folder).document.pilot == 25
 
 
+def test_shards_without_a_document_of_the_pilot_are_verified(make, check, monkeypatch):
+    monkeypatch.setattr(draft, "SHARD", 50)
+    monkeypatch.setattr(document_run, "SAMPLE", 40)
+    monkeypatch.setattr(plan, "PILOT_MOST", 1)
+    for loss in (4.0, 45.0):
+        result = check(make(number=101, document_loss=loss))
+        assert result.verified, result.checks
+
+
 def test_a_resumed_release_is_verified(make, check, monkeypatch, toy_vectors):
     monkeypatch.setattr(draft, "SHARD", 50)
     monkeypatch.setattr(document_run, "SAMPLE", 40)

@@ -64,7 +64,7 @@ class Profiles:
         """Add up the profiles of each row of entries: the released counts of a document."""
         documents, several = sets.shape
         places = np.searchsorted(self.entries, sets)
-        columns = self.columns[places].reshape(documents, -1)
+        columns = self.columns[places].reshape(documents, several * self.columns.shape[1])
         data = np.tile(self.counts, (documents, several))
         order = np.argsort(columns, axis=1, kind="stable")
         columns = np.take_along_axis(columns, order, axis=1)

@@ -68,7 +68,7 @@ class ReleasedEntries:
         blocks, sums, positions, order = [], [], [], []
         first = 0
         for entry_list, places in drawn.parts():
-            sets = entry_list.entries(drawn.answers[places].ravel()).reshape(len(places), -1)
+            sets = drawn.entries(entry_list, places)
             vectors = entry_list.vectors.astype(np.float64) / np.sqrt(
                 (entry_list.vectors[:1].astype(np.float64) ** 2).sum() or 1.0
             )

@@ -60,6 +60,11 @@ class Drawn:
     def __len__(self) -> int:
         return len(self.answers)
 
+    def entries(self, entry_list: EntryList, places: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the entries of the documents at these places, which answered from this list."""
+        width = self.answers.shape[1] * entry_list.size
+        return entry_list.entries(self.answers[places].ravel()).reshape(len(places), width)
+
     def parts(self) -> list[tuple[EntryList, NDArray[np.intp]]]:
         """Return each list with the places of the documents that answered from it."""
         if self.sharpened is None:
@@ -176,7 +181,7 @@ class DocumentMechanism:
         labels = [""] * len(drawn)
         parts, order = [], []
         for entry_list, places in drawn.parts():
-            sets = entry_list.entries(drawn.answers[places].ravel()).reshape(len(places), -1)
+            sets = drawn.entries(entry_list, places)
             profiles = self.profiles(entry_list, sets)
             parts.append(profiles.rows(sets, width))
             order.append(places)

@@ -40,7 +40,7 @@ def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
     """
     entries: list[list[int]] = [[]] * len(drawn)
     for entry_list, places in drawn.parts():
-        sets = entry_list.entries(drawn.answers[places].ravel()).reshape(len(places), -1)
+        sets = drawn.entries(entry_list, places)
         for place, row in zip(places.tolist(), sets.tolist(), strict=True):
             entries[place] = row
     columns = [
