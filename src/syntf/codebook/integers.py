@@ -31,10 +31,13 @@ def stretch(rows: NDArray[np.integer], length: int = LENGTH) -> Vectors:
     wide = np.asarray(rows, dtype=np.int64)
     largest = np.abs(wide).max(axis=1, initial=0)
     shift = (np.frexp(largest.astype(np.float64))[1] - _BITS)[:, None].astype(np.int64)
-    wide = np.where(shift > 0, wide >> np.maximum(shift, 0), wide << np.maximum(-shift, 0))
-    norms = np.floor(np.sqrt((wide * wide).sum(axis=1).astype(np.float64))).astype(np.int64)
-    norms = np.maximum(norms, 1)[:, None]
-    stretched: Vectors = ((2 * wide * length + norms) // (2 * norms)).astype(np.int16)
+    wide = wide >> np.maximum(shift, 0) << np.maximum(-shift, 0)
+    # From here on every number is below 2**53, and quotients are at least 2**-25 away from the next
+    # whole number or equal to it: float64 gives the integers that integer division would give.
+    exact = wide.astype(np.float64)
+    norms = np.floor(np.sqrt(np.einsum("ij,ij->i", exact, exact)))
+    norms = np.maximum(norms, 1.0)[:, None]
+    stretched: Vectors = np.floor((2 * length * exact + norms) / (2 * norms)).astype(np.int16)
     return stretched
 
 

@@ -19,6 +19,7 @@ import hashlib
 import json
 from bisect import bisect_left
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,7 @@ class ResponseMechanism:
         return drawn
 
 
+@lru_cache(maxsize=64)
 def _background(loss: float, total: int, answers: int) -> int:
     """Find the least b for which the logarithm of the ratio is at most `loss`."""
 

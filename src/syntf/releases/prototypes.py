@@ -38,13 +38,14 @@ def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
     The prototypes are numbers in the general list for documents of the pilot, and in the sharpened
     list for all others. Without a pilot there is no column for it.
     """
-    entries: list[list[int]] = [[]] * len(drawn)
+    parts, order = [], []
     for entry_list, places in drawn.parts():
         sets = drawn.entries(entry_list, places)
-        for place, row in zip(places.tolist(), sets.tolist(), strict=True):
-            entries[place] = row
+        parts.append(pl.Series(PROTOTYPES, sets.astype(np.int32)).arr.to_list())
+        order.append(places)
+    entries = pl.concat(parts).gather(np.argsort(np.concatenate(order), kind="stable"))
     columns = [
-        pl.Series(PROTOTYPES, entries, dtype=pl.List(pl.Int32)),
+        entries,
         pl.Series(LABELS, labels, dtype=pl.String),
     ]
     return columns if drawn.sharpened is None else [pl.Series(PILOT, drawn.pilot), *columns]
