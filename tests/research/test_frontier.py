@@ -14,9 +14,10 @@ from syntf.evaluation.experiment import newsgroups
 from syntf.evaluation.experiment.evaluator import TaskScore
 from syntf.evaluation.experiment.run_log import RunLog
 from syntf.pipeline.settings import Settings
-from syntf.research import curves, frontier_figures, frontier_tables
+from syntf.research import curves, document_curves, frontier_figures, frontier_tables
 from syntf.research.commands import frontier as command
 from syntf.research.curves import QUICK, Change, Curve, CurveGrid, all_curves, anonymizer_factory
+from syntf.research.document_curves import DOCUMENT_CURVES, DocumentCurve
 from syntf.research.frontier import Frontier, Point, best_models, mean_points
 from syntf.research.frontier_tables import (
     StrongestAttack,
@@ -68,10 +69,11 @@ def test_curves_change_one_setting(default, accurate, paper):
         (*fitted, 1), (*fitted, 2), (*fitted, 1), ("paper", "fitted", None),
         ("santext", "public", None), ("k-rr", "public", 1), ("custext", "public", 20),
     ]  # fmt: skip
+    whole = {(one.mechanism, one.codebook) for one in DOCUMENT_CURVES}
     assert (
         set(frontier_tables.CURVE_NAMES)
         == set(frontier_figures.STYLES)
-        == {one[:2] for one in names}
+        == {one[:2] for one in names} | whole
     )
     assert found[0].changes == [Change("length", 8), Change("length", 20)]
     assert found[0].settings_at(Change("length", 8)) == replace(default, length=8)
@@ -106,7 +108,7 @@ def test_small_losses_have_fewer_outputs(default, accurate, paper):
 
 
 def test_presets_give_curves():
-    ours = Settings.from_preset(), Settings.from_preset("accurate")
+    ours = Settings.from_preset("words"), Settings.from_preset("accurate")
     found = all_curves(*ours, Settings.from_preset("paper", fit_vocabulary=True), 99, QUICK)
     for curve in found:
         assert all(isinstance(curve.settings_at(change), Settings) for change in curve.changes)
@@ -211,7 +213,7 @@ def test_attacks_table_has_the_excess_with_its_sign():
     ]
     assert attacks_table(found).splitlines()[2:] == [
         "| original text | Top 5/Any | words, linear SVM | .900 | .880 | +.020 | – |",
-        "| SynTF, default | Top 5/Any | words, linear SVM | .750 ± .020 | .880 | −.130 | .500 |",
+        "| SynTF, words | Top 5/Any | words, linear SVM | .750 ± .020 | .880 | −.130 | .500 |",
     ]
 
 
@@ -234,6 +236,52 @@ def test_figures_draw_an_infinite_loss_at_the_edge():
         assert np.isfinite(np.array(places, dtype=float)).all()
         assert max(places) > published
     assert axes.get_xscale() == "log"
+
+
+def test_whole_documents_are_in_tables_and_in_one_figure():
+    found = [
+        point(), point(mechanism="document", vocabulary="embedded", loss_per_word=None, k=None,
+                       loss_per_document=10.0, epsilon=10.0, length=1, outputs=290, f1=0.4),
+        point(mechanism="privunit", vocabulary="embedded", loss_per_word=None, k=None,
+              loss_per_document=60.0, epsilon=60.0, length=1, outputs=0, f1=0.7),
+    ]  # fmt: skip
+    (axes,) = frontier_figures.per_document(found).axes
+    names = axes.get_legend_handles_labels()[1]
+    assert {"SynTF, whole documents", "PrivUnit", "DP-BART, five news topics: 0.405 at 500"} <= set(
+        names
+    )
+    assert axes.get_xscale() == "log"
+    (axes,) = frontier_figures.per_word(found).axes
+    assert sorted(axes.get_legend_handles_labels()[1]) == [
+        "SynTF, accurate", "the paper: 0.60 at 25.4",
+    ]  # fmt: skip
+    assert smallest_losses(found)[2:] == [
+        ["SynTF, whole documents", "–", "not reached", ".400"],
+        ["PrivUnit", "–", "60.0", ".700"],
+        ["SynTF, accurate", "not reached", "not reached", ".500"],
+    ]
+    lines = points_table(found).splitlines()
+    assert lines[2] == "| SynTF, whole documents | 290 | – | 1 | – | 10.0 | .400 ± .010 |"
+    assert lines[3] == "| PrivUnit | – | – | 1 | – | 60.0 | .700 ± .010 |"
+
+
+def test_runs_of_whole_documents_continue(corpus, tmp_path):
+    whole = [DocumentCurve("document", "near in topic", (10.0,)),
+             DocumentCurve("privunit", "embedded", (200.0,))]  # fmt: skip
+    frontier = Frontier(corpus, [], runs=1, document_curves=whole)
+    path = tmp_path / "runs.jsonl"
+    assert len(list(frontier.run(RunLog(path, frontier.key)))) == 2
+    frontier.runs = 2
+    assert len(list(frontier.run(RunLog(path, frontier.key)))) == 2
+    assert len(list(frontier.run(RunLog(path, frontier.key)))) == 0
+    points = {(one.mechanism, one.model): one for one in mean_points(RunLog(path, frontier.key))}
+    assert set(points) == {
+        ("document", "nb"), ("document", "svm"), ("document", "informed"),
+        ("privunit", "informed"),
+    }  # fmt: skip
+    assert {one.runs for one in points.values()} == {2}
+    assert points["privunit", "informed"].loss_per_document == 200.0
+    assert points["privunit", "informed"].f1 > 0.9
 
 
 def test_line_joins_points_that_differ_in_one_setting():
@@ -289,14 +337,22 @@ def test_command_writes_tables_and_figures(
     pytest.importorskip("textblob", reason="needs a tagger: pip install 'syntf[evaluate]'")
     monkeypatch.setattr(newsgroups, "newsgroups", lambda home: corpus)
     monkeypatch.setattr(curves, "QUICK", GRID)
+    whole = (DocumentCurve("document", "embedded", (10.0,)),)
+    monkeypatch.setattr(document_curves, "QUICK_DOCUMENT_CURVES", whole)
     out = tmp_path / "out"
     options = dict(data_home=None, runs=5, quick=True, tagger="pattern", force=False, quiet=False)
     options["as_json"] = False
     settings = {"paper": paper, "accurate": accurate, "default": default}
+    settings["document"] = Settings(document_loss=10.0)
     command.run(out, settings, **options)
     found = rows(out / "frontier.csv")
     assert list(found[0]) == COLUMNS
-    assert len(found) == 3 * (2 + 6 + 4 + 1 + 1 + 2 + 1)
+    assert len(found) == 3 * (2 + 6 + 4 + 1 + 1 + 2 + 1) + 3
+    *found, first, second, third = found
+    for row in (first, second, third):
+        assert (row["mechanism"], row["vocabulary"]) == ("document", "embedded")
+        assert (row["loss_per_word"], row["loss_per_document"]) == ("", "10.0")
+    assert {row["model"] for row in (first, second, third)} == {"nb", "svm", "informed"}
     assert {row["runs"] for row in found} == {"2"}
     assert {row["loss_per_word"] for row in found if row["mechanism"] == "custext"} == {"inf"}
     for row in found:
@@ -309,7 +365,7 @@ def test_command_writes_tables_and_figures(
     assert told[1] > 0.9  # at a loss of 9
     attacked = rows(out / "attacks.csv")
     assert [row["data"] for row in attacked] == [
-        data for data in ("original", "paper", "accurate", "default") for _ in range(2)
+        data for data in ("original", "paper", "accurate", "default", "document") for _ in range(2)
     ]
     for row in attacked:
         wanted = float(row["f1"]) - float(row["floor"])
@@ -329,7 +385,8 @@ def test_command_writes_tables_and_figures(
     command.run(out, settings, **{**options, "as_json": True})
     record = json.loads(capsys.readouterr().out)
     losses = {(row["mechanism"], row["loss_per_word"] is None) for row in record["points"]}
-    assert {name for name, unbounded in losses if unbounded} == {"custext"}
+    assert {name for name, unbounded in losses if unbounded} == {"custext", "document"}
+    found += [first, second, third]
     for key, lines in (("points", found), ("attacks", attacked)):
         assert [row["f1"] for row in record[key]] == [float(row["f1"]) for row in lines]
         assert list(record[key][0]) == list(lines[0])
@@ -345,6 +402,7 @@ def test_command_line_passes_options_and_presets(monkeypatch, tmp_path):
         cli.main()
     assert not stopped.value.code
     assert (called["out"], called["runs"], called["quick"]) == (tmp_path, 3, False)
-    assert called["default"] == Settings.from_preset()
+    assert called["default"] == Settings.from_preset("words")
+    assert called["document"] == Settings.from_preset("document")
     assert called["accurate"] == Settings.from_preset("accurate")
     assert called["paper"] == Settings.from_preset("paper", fit_vocabulary=True)

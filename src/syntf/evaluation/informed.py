@@ -206,6 +206,13 @@ def discriminant_scores(
     return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))
 
 
+def discriminant_probabilities(
+    vectors: Floats, labels: NDArray[np.intp], asked: Floats, classes: int
+) -> Floats:
+    """Return the probabilities of labels by a linear discriminant, for each row of `asked`."""
+    return _probabilities(discriminant_scores(vectors, labels, asked, classes))
+
+
 def entry_scores(
     entries: csr_matrix, labels: NDArray[np.intp], asked: csr_matrix, classes: int
 ) -> Floats:

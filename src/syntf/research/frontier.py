@@ -17,6 +17,7 @@ from syntf.evaluation.experiment.run_log import SCORES, RunLog, experiment_key
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy import bounds
 from syntf.research.curves import Change, Curve, anonymizer_factory
+from syntf.research.document_curves import DocumentCurve, run_document_curves
 
 POINT_FIELDS = ("mechanism", "vocabulary", "varied", "asked")
 """The values that distinguish the points in a log."""
@@ -29,7 +30,9 @@ class Point:
     `varied` is the setting that changes along the curve. `outputs` is the number of output words M,
     `k` the number of neighbours or substitutes, and `length` the words drawn for a document. Losses
     are tight over all pairs of documents; those of CusText are infinite, and its `epsilon` is the
-    loss that it states. `f1_std` is the sample standard deviation, None for a single run.
+    loss that it states. Mechanisms that release whole documents have no loss per word; their
+    `vocabulary` is the codebook, and their `outputs` the entries of its list. `f1_std` is the
+    sample standard deviation, None for a single run.
     """
 
     mechanism: str
@@ -39,7 +42,7 @@ class Point:
     k: int | None
     length: int
     epsilon: float
-    loss_per_word: float
+    loss_per_word: float | None
     loss_per_document: float
     model: str
     runs: int
@@ -60,6 +63,7 @@ class Frontier:
     curves: Sequence[Curve]
     runs: int = 10
     stages: Stages = silent
+    document_curves: Sequence[DocumentCurve] = ()
     _advance: Advance = field(default=lambda steps: None, init=False)
 
     @property
@@ -78,6 +82,9 @@ class Frontier:
         with self.stages("curves", total) as self._advance, process_pool() as pool:
             for curve in self.curves:
                 yield from self._run_curve(log, pool, evaluator, curve)
+        yield from run_document_curves(
+            self.corpus, self.document_curves, self.runs, log, self.stages
+        )
 
     def _run_curve(
         self, log: RunLog, pool: Parallel, evaluator: Evaluator, curve: Curve
@@ -146,9 +153,12 @@ def _describe(curve: Curve, change: Change, anonymizer: Anonymizer) -> dict[str,
 def _mean(runs: Sequence[Mapping[str, Any]]) -> Point:
     first, scores = runs[0], [run["f1"] for run in runs]
     same = ("mechanism", "vocabulary", "varied", "outputs", "k", "length", "epsilon")
+    per_document = first.get("loss_per_document")
+    if per_document is None:
+        per_document = bounds.document_loss(first["loss_per_word"], first["length"])
     return Point(
         **{name: first[name] for name in (*same, "loss_per_word", "model")},
-        loss_per_document=bounds.document_loss(first["loss_per_word"], first["length"]),
+        loss_per_document=per_document,
         runs=len(runs),
         f1=fmean(scores),
         f1_std=stdev(scores) if len(scores) > 1 else None,

@@ -14,9 +14,12 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from syntf.evaluation.figures import GREY, SMALL_FONT, single_figure
 from syntf.research.frontier import Point, best_models
-from syntf.research.frontier_tables import CURVE_NAMES, PAPER_LOSSES, TARGET_F1
+from syntf.research.frontier_tables import CURVE_NAMES, PAPER_LOSSES, PUBLISHED, TARGET_F1
 
 STYLES = {
+    ("document", "embedded"): ("#882255", "o"),
+    ("document", "near in topic"): ("#AA4499", "s"),
+    ("privunit", "embedded"): ("#999933", "<"),
     ("default", "public"): ("#000000", "P"),
     ("accurate", "public"): ("#009E73", "o"),
     ("accurate", "fitted"): ("#0072B2", "s"),
@@ -26,24 +29,35 @@ STYLES = {
     ("custext", "public"): ("#555555", "X"),
 }
 LINES = {"loss": "-", "epsilon": "-", "length": ":"}
-SIZE = (7.2, 4.8)
+SIZE, WIDE = (7.2, 4.8), (9.6, 4.8)
+LEGEND: dict[str, Any] = {
+    "facecolor": "white", "edgecolor": "none", "framealpha": 1, "fontsize": SMALL_FONT,
+}  # fmt: skip
 Y_LABEL = "F1 of the best analyst"
 
 
 def per_word(points: Sequence[Point]) -> Figure:
     """Draw the best model's F1 over the loss per word."""
-    along_loss = [point for point in points if point.varied != "length"]
+    along_loss = [
+        point for point in points if point.varied != "length" and point.loss_per_word is not None
+    ]
     figure, axes = single_figure(SIZE, "loss per word ℓ", Y_LABEL)
-    _draw(axes, along_loss, lambda point: point.loss_per_word, PAPER_LOSSES[0])
+    _draw(axes, along_loss, lambda point: point.loss_per_word or 0.0, PAPER_LOSSES[0])
+    axes.legend(**LEGEND)
     return figure
 
 
 def per_document(points: Sequence[Point]) -> Figure:
     """Draw the best model's F1 over the loss per document, on a logarithmic axis."""
-    label = "loss per document n·ℓ (lines: along ℓ, dotted: along n)"
-    figure, axes = single_figure(SIZE, label, Y_LABEL)
+    label = "loss per document; for words n·ℓ (lines: along ℓ, dotted: along n)"
+    figure, axes = single_figure(WIDE, label, Y_LABEL)
     axes.set_xscale("log")
     _draw(axes, points, lambda point: point.loss_per_document, PAPER_LOSSES[1])
+    if any(point.mechanism == "document" for point in points):
+        for name, loss, f1 in PUBLISHED:
+            label = f"{name}: {f1:.3g} at {loss:,g}"
+            axes.errorbar([loss], [f1], fmt="h", ms=9, color=GREY, label=label)
+    axes.legend(**LEGEND, loc="center left", bbox_to_anchor=(1.02, 0.5))
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(lambda loss, _: f"{loss:,.0f}")
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -77,7 +91,6 @@ def _draw(
         top = axes.get_xaxis_transform()
         axes.text(edge, 1.0, "∞", transform=top, ha="center", va="bottom", color=GREY)
     axes.set_ylim(bottom=0)
-    axes.legend(facecolor="white", edgecolor="none", framealpha=1, fontsize=SMALL_FONT)
 
 
 def _line_key(point: Point) -> tuple[Any, ...]:

@@ -23,6 +23,9 @@ QUICK_RUNS = 2
 def command(out: Path, **options: Any) -> None:
     """Measure utility against loss on 20 newsgroups: the presets and other systems' mechanisms.
 
+    Losses per document go from 4 to 4,000: whole documents with the embedded codebook and with one
+    from texts near in topic, the presets words, accurate and paper, and other mechanisms.
+
     DIR gets frontier.csv, attacks.csv, their tables (frontier.md) and figures (PNG and SVG). Run
     the same command again to continue an interrupted run.
 
@@ -36,6 +39,7 @@ def command(out: Path, **options: Any) -> None:
         "paper": Settings.from_preset("paper", fit_vocabulary=True),
         "accurate": Settings.from_preset("accurate"),
         "default": Settings.from_preset("words"),
+        "document": Settings.from_preset("document"),
     }
     run(out, settings, **options)
 
@@ -59,17 +63,24 @@ def run(
     from rich.table import Table
 
     from syntf.cli import evaluation_tables, output
+    from syntf.evaluation.attack.document_linkage import attack_document_release
     from syntf.evaluation.attack.linkage import attack_release
     from syntf.evaluation.attack.scenarios import find_scenarios
     from syntf.evaluation.attack.tagging import choose_tagger
     from syntf.evaluation.experiment import folder, newsgroups
-    from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
+    from syntf.evaluation.experiment.evaluator import (
+        ALL_ATTACKERS,
+        DOCUMENT_ATTACKERS,
+        Evaluator,
+    )
     from syntf.evaluation.experiment.experiment import Experiment
     from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.figures import save_figures
     from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.pipeline.prepare import load_words
     from syntf.research import curves, frontier_figures, frontier_tables
+    from syntf.research.document_curves import DOCUMENT_CURVES, QUICK_DOCUMENT_CURVES
     from syntf.research.frontier import Frontier, mean_points
 
     runs = min(runs, QUICK_RUNS) if quick else runs
@@ -81,8 +92,10 @@ def run(
         train = corpus.training_texts
         outputs = len(load_words(settings["accurate"], train, stages=stages)[2].outputs)
         grid = curves.QUICK if quick else curves.CurveGrid()
+        words = {name: one for name, one in settings.items() if one.unit == "words"}
+        documents = QUICK_DOCUMENT_CURVES if quick else DOCUMENT_CURVES
         frontier = Frontier(
-            corpus, curves.all_curves(**settings, outputs=outputs, grid=grid), runs, stages
+            corpus, curves.all_curves(**words, outputs=outputs, grid=grid), runs, stages, documents
         )
         log = folder.open_run_log(out, frontier.key, force=force)
         with resumable():
@@ -91,12 +104,18 @@ def run(
         evaluator = Evaluator.for_corpus(corpus, find_scenarios(corpus)[0], part_of_speech)
         measured = {}
         for name, preset in settings.items():
-            experiment = Experiment(corpus, evaluator, preset, runs, ALL_ATTACKERS, stages=stages)
+            whole = preset.unit == "document"
+            attackers = DOCUMENT_ATTACKERS if whole else ALL_ATTACKERS
+            experiment = Experiment(corpus, evaluator, preset, runs, attackers, stages=stages)
             measured[name] = folder.evaluate_settings(experiment, out / name, force=force)
-            anonymizer = Anonymizer.build(preset, train, stages=stages)
-            folder.write_linkage(
-                out / name, list(attack_release(corpus, anonymizer, stages=stages))
+            linkage = (
+                attack_document_release(corpus, DocumentAnonymizer.build(preset), stages=stages)
+                if whole
+                else attack_release(
+                    corpus, Anonymizer.build(preset, train, stages=stages), stages=stages
+                )
             )
+            folder.write_linkage(out / name, list(linkage))
     points, attacks = mean_points(log), frontier_tables.strongest_attacks(measured)
     frontier_tables.write_points(out / "frontier.csv", points)
     frontier_tables.write_attacks(out / "attacks.csv", attacks)
