@@ -39,7 +39,7 @@ def main() -> None:
     options = parser.parse_args()
     text = " ".join(texts())[: options.characters]
     chromium = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
-    with service([]) as url, sync_playwright() as running:
+    with service(["--preset", "words"]) as url, sync_playwright() as running:
         browser = running.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )

@@ -1,6 +1,7 @@
 """The service in the document unit: one randomised choice for each text, and nothing more."""
 
 import gzip
+import hashlib
 import json
 from collections import Counter
 
@@ -21,6 +22,7 @@ from syntf.serve.document_playground import DRAWS, SHOWN_PIECES, DocumentPlaygro
 from syntf.serve.document_service import DocumentService
 
 LOSS = 1.5
+JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="session")
@@ -121,6 +123,20 @@ def test_a_request_reads_eight_bytes_for_each_text(documents, monkeypatch):
         read.clear()
         ours.post("/v1/anonymize", json={"documents": [{"text": text}, {"text": "a"}]})
         assert sum(read) == 16
+
+
+def test_a_text_changes_the_row_of_its_document_only(documents, monkeypatch, toy_words):
+    ours = documents()
+    monkeypatch.setattr(entropy.os, "urandom", lambda size: hashlib.shake_256(b"x").digest(size))
+    seen = set()
+    for text in ("", "17", "zq\0zq", "zq\ud800zq", "word " * 9000, text_of(toy_words, 30, 31)):
+        sent = {"documents": [{"text": toy_words[1]}, {"text": text}, {"text": toy_words[20]}]}
+        answer = ours.post("/v1/anonymize", content=json.dumps(sent), headers=JSON)
+        body = answer.json()
+        del body["documents"][1]
+        headers = [item for item in answer.headers.items() if item[0] != "content-length"]
+        seen.add(json.dumps([answer.status_code, body, headers]))
+    assert len(seen) == 1
 
 
 def test_a_seed_and_a_private_codebook_are_refused(document_anonymizer):

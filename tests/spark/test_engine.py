@@ -117,7 +117,7 @@ def test_a_wrong_master_gives_advice(call, tmp_path):
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
 def test_unsupported_options_are_refused_with_a_reason(name):
-    option = "insecure-seed" if name == "seed" else name
+    option = "insecure-seed" if name == "seed" else name.replace("_", "-")
     with pytest.raises(SyntfError, match=f"--{option} cannot be used with --engine spark: "):
         check({name: 17})
     check({name: None})

@@ -26,6 +26,7 @@ UNSUPPORTED = {
     "seed": "repeatable releases are for tests, which need no cluster",
     "jobs": "a task has one core; the cluster decides how many tasks run",
     "shuffle": "the rows of a cluster are always in a random order",
+    "author_loss": "a cluster does not choose documents of an author; use one machine",
 }
 """Options that cannot be used with this engine, and why."""
 
@@ -52,12 +53,15 @@ def check(options: Mapping[str, Any]) -> None:
     """Raise a SyntfError for an option, chosen by the user, that this engine does not support."""
     for name, reason in UNSUPPORTED.items():
         if options.get(name) is not None and options[name] is not False:  # a seed may be 0
-            option = {"seed": "insecure-seed"}.get(name, name)
+            option = {"seed": "insecure-seed"}.get(name, name.replace("_", "-"))
             raise SyntfError(f"--{option} cannot be used with --engine spark: {reason}")
     for name, (only, reason) in FIXED.items():
         if options.get(name, only) != only:
             option = name.replace("_", "-")
             raise SyntfError(f"--{option} must be {only} with --engine spark: {reason}")
+    for name in options:
+        if name not in UNSUPPORTED and name not in FIXED:
+            raise SyntfError(f"--{name.replace('_', '-')} cannot be used with --engine spark")
 
 
 def run(

@@ -8,9 +8,10 @@ with public statistics. No step looks at another document, and every number is a
 of a document is, as long as it is found from this document and public knowledge alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,10 +100,14 @@ class Encoder:
             self._check_text_encoder(self.text_encoder)
 
     def encode_texts(
-        self, texts: Sequence[str], reader: WordReader, progress: Advance | None = None
+        self,
+        texts: Sequence[str],
+        reader: WordReader,
+        progress: Advance | None = None,
+        term_of: Mapping[Any, int] | None = None,
     ) -> Encoded:
-        """Encode texts, each by itself; `reader` finds their known words."""
-        documents = reader.read(texts, progress)
+        """Encode texts, each by itself; `reader` finds their known words, see its `read`."""
+        documents = reader.read(texts, progress, term_of)
         if not self.codebook.encoder:
             return self.encode(documents)
         if self.text_encoder is None:

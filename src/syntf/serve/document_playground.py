@@ -55,6 +55,7 @@ class DocumentPlayground:
             "loss": self._service.anonymizer.loss,
             "words": len(self._service.anonymizer.reader.words),
             "earlier": self._service.anonymizer.sharpened is not None,
+            "encoder": self._service.anonymizer.encoder.codebook.encoder,
         }
 
     def draw(self, texts: Sequence[str], *, loss: float) -> dict[str, Any]:

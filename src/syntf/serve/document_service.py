@@ -63,7 +63,7 @@ class DocumentService:
     def read(self, texts: Sequence[str]) -> Encoded:
         """Encode texts, each by itself, without keeping any token afterwards."""
         reader = self.anonymizer.reader
-        return self.anonymizer.encoder.encode(reader.read(texts, term_of=self.word_numbers()))
+        return self.anonymizer.encoder.encode_texts(texts, reader, term_of=self.word_numbers())
 
     def anonymize(
         self,
@@ -81,7 +81,7 @@ class DocumentService:
         drawn = self.anonymizer.draw_singly(self.read(texts))
         mechanism, entry_list = self.anonymizer.single, self.anonymizer.single_list
         counts, labels = mechanism.described(drawn)
-        sets = entry_list.entries(drawn.answers.ravel()).reshape(len(texts), -1)
+        sets = drawn.entries(entry_list, np.arange(len(texts)))
         return Answer(counts_by_word(counts, mechanism.terms), run, labels, sets.tolist())
 
     def prototypes(self) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Draw on the executors: Arrow batches of texts in, Arrow batches of synthetic counts out."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,18 +32,21 @@ ORDER = "syntf_order"
 _SPARSE_VECTOR = 0  # the code of sparse vectors in Spark ML's struct
 
 
+Table = TypeVar("Table")
+
+
 @dataclass(frozen=True)
-class Drawing:
+class Drawing(ABC, Generic[Table]):
     """The function that ``DataFrame.mapInArrow`` calls in every task.
 
-    table : the :class:`~syntf.pipeline.anonymizer.Anonymizer`; each worker process reads it once.
+    table : what draws; each worker process reads it once.
     key : the key of the run (:mod:`syntf.spark.random_bytes`).
     keep : the released names of the kept columns.
     numbering : the numbers of the documents, if they have no id.
     charged : the documents that a ledger was charged for, if there is one.
     """
 
-    table: "Broadcast[Anonymizer]"
+    table: "Broadcast[Table]"
     key: bytes = field(repr=False)
     keep: Sequence[str]
     output: Output
@@ -52,27 +56,42 @@ class Drawing:
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
 
-        anonymizer = self.table.value
         if self.charged is not None:
             batches = self.charged.confirm(batches)
         for batch in batches:
-            names, texts = self._names(batch), text_bytes(batch.column(TEXT))
-            with threadpool_limits(1), parallel.at_most(1):  # a task has one core
-                counts = draw(anonymizer, self.key, names, texts)
+            names, texts = names_of(batch, self.numbering), text_bytes(batch.column(TEXT))
             columns = dict(
                 zip(
                     self.keep, map(batch.column, map(kept_name, range(len(self.keep)))), strict=True
                 )
             )
-            columns |= _count_columns(counts, self.output, anonymizer.vocabulary.outputs)
+            with threadpool_limits(1), parallel.at_most(1):  # a task has one core
+                columns |= self.released(names, texts)
             columns[ORDER] = pa.array(order_keys(self.key, names))
             yield pa.RecordBatch.from_pydict(columns)
 
-    def _names(self, batch: "pa.RecordBatch") -> list[bytes]:
-        if NAME in batch.schema.names or self.numbering is None:
-            return name_bytes(batch.column(NAME))
-        places: NDArray[np.int64] = batch.column(PLACE).to_numpy()
-        return [b"%d" % number for number in self.numbering.numbers_of(places).tolist()]
+    @abstractmethod
+    def released(self, names: Sequence[bytes], texts: Sequence[bytes]) -> dict[str, Any]:
+        """Draw for documents; return the columns that a release adds to the kept ones."""
+
+
+@dataclass(frozen=True)
+class WordDrawing(Drawing[Anonymizer]):
+    """Draw for documents word by word."""
+
+    def released(self, names: Sequence[bytes], texts: Sequence[bytes]) -> dict[str, Any]:
+        """Draw for documents; return the columns that hold the counts."""
+        anonymizer = self.table.value
+        counts = draw(anonymizer, self.key, names, texts)
+        return count_columns(counts, self.output, anonymizer.vocabulary.outputs)
+
+
+def names_of(batch: "pa.RecordBatch", numbering: Numbering | None) -> list[bytes]:
+    """Return the names of documents: their ids, or else their numbers in the input."""
+    if NAME in batch.schema.names or numbering is None:
+        return name_bytes(batch.column(NAME))
+    places: NDArray[np.int64] = batch.column(PLACE).to_numpy()
+    return [b"%d" % number for number in numbering.numbers_of(places).tolist()]
 
 
 def draw(
@@ -105,7 +124,7 @@ def name_bytes(column: "pa.Array") -> list[bytes]:
     return names
 
 
-def _count_columns(counts: csr_matrix, output: Output, terms: Sequence[str]) -> dict[str, Any]:
+def count_columns(counts: csr_matrix, output: Output, terms: Sequence[str]) -> dict[str, Any]:
     """Return the columns that hold the counts, in Spark's types."""
     import pyarrow as pa
 

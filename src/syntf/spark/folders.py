@@ -4,7 +4,7 @@ The last file makes it a release: ``guarantee.json``, with the digests of all ot
 without it was left by a run that failed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
@@ -13,15 +13,19 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.ledger.store import Run
-from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.folder import PROTOTYPES_FILE
 from syntf.releases.job import Release
+from syntf.releases.prototypes import PILOT, PROTOTYPES
 from syntf.releases.readme import render_readme
+from syntf.releases.writers import prototypes_csv
+from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
-from syntf.report.table_summary import summarize_table
+from syntf.report.table_summary import TableSummary
 from syntf.spark.drawing import COUNTS, TERMS
 from syntf.vocabulary.vocabulary import as_lines
 
@@ -32,7 +36,7 @@ DATA = "data"
 """Folder of the rows, separate so that ``spark.read.parquet`` can read it."""
 
 GUARANTEE = "guarantee.json"
-CONTENTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE}
+CONTENTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE, PROTOTYPES_FILE}
 """Everything that a release contains."""
 
 
@@ -85,18 +89,27 @@ class Folder:
             found = self._system.listStatus(folder)
             self._delete_checksums(folder, [status.getPath().getName() for status in found])
 
-    def finish(self, guarantee: Guarantee, anonymizer: Anonymizer, run: Run | None) -> Release:
+    def finish(
+        self,
+        guarantee: Guarantee,
+        terms: Sequence[str],
+        summary: TableSummary | DocumentSummary,
+        run: Run | None,
+        *,
+        terms_without_vector: int = 0,
+        notes: Sequence[str] = (),
+    ) -> Release:
         """Write all other files of the release; the guarantee last."""
         columns = self._session.read.parquet(self._rows).columns
         released = self._count_distinct(columns, guarantee)
-        mechanism, vocabulary = anonymizer.mechanism, anonymizer.vocabulary
-        summary = summarize_table(mechanism, vocabulary, length=guarantee.length)
         name = f"{DATA}/*.parquet"
         texts = {
-            "vocabulary.txt": as_lines(vocabulary.outputs),
+            "vocabulary.txt": as_lines(terms),
             "README.txt": render_readme(guarantee, released.documents, columns, name, name),
             REPORT_FILE: render_report(guarantee, summary, released),
         }
+        if isinstance(summary, DocumentSummary):
+            texts[PROTOTYPES_FILE] = prototypes_csv(summary).decode()
         digests = dict(self._row_digests())
         for file, text in texts.items():
             self._put(file, text.encode())
@@ -110,10 +123,26 @@ class Folder:
             guarantee=sealed,
             skipped_rows=0,
             skipped=[],
-            terms_without_vector=vocabulary.dropped,
-            notes=list(anonymizer.notes),
+            terms_without_vector=terms_without_vector,
+            notes=list(notes),
             ledger_run=run,
         )
+
+    def count_prototypes(self, general: EntryList, sharpened: EntryList | None) -> list[Any]:
+        """Count how often each prototype was released, one array for each list."""
+        rows = self._session.read.parquet(self._rows)
+        pilot = PILOT if sharpened is not None else "true"
+        each = rows.selectExpr(f"{pilot} as is_pilot", f"explode({PROTOTYPES}) as prototype")
+        counted = each.groupBy("is_pilot", "prototype").count().collect()
+        lists = [(True, general)] + ([] if sharpened is None else [(False, sharpened)])
+        found = []
+        for is_pilot, entry_list in lists:
+            counts = np.zeros(len(entry_list), dtype=np.int64)
+            for row in counted:
+                if row["is_pilot"] == is_pilot:
+                    counts[row["prototype"]] = row["count"]
+            found.append(counts)
+        return found
 
     @property
     def _rows(self) -> str:
@@ -149,7 +178,8 @@ class Folder:
         column = TERMS if TERMS in columns else f"{COUNTS}.indices"
         rows = self._session.read.schema(schema).parquet(self._rows)
         sizes = rows.select(functions.size(column).alias("size")).groupBy("size").count().collect()
-        distinct = np.zeros(min(guarantee.length, guarantee.vocabulary_size) + 1, dtype=np.int64)
+        most = min(guarantee.longest_row, guarantee.vocabulary_size)
+        distinct = np.zeros(most + 1, dtype=np.int64)
         for row in sizes:
             distinct[row["size"]] = row["count"]
         return Sparsity(distinct)

@@ -9,13 +9,18 @@ from syntf.core import entropy
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Charge
+from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer, with_sharpened_list
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import job
+from syntf.releases.prototypes import LABELS, PILOT, PROTOTYPES, summarize
+from syntf.report.table_summary import summarize_table
 from syntf.spark import folders, rows
 from syntf.spark.charging import Charged, charge
-from syntf.spark.drawing import COUNTS, ORDER, TERMS, Drawing, Output
+from syntf.spark.documents import DocumentDrawing, DocumentTable, PilotAnswers, draw_pilot
+from syntf.spark.drawing import COUNTS, ORDER, TERMS, Output, WordDrawing
 from syntf.spark.random_bytes import KEY_BYTES
 
 if TYPE_CHECKING:
@@ -34,7 +39,8 @@ class Release:
     Attributes
     ----------
     guarantee : Guarantee
-        The guarantee of the release; the fields of ``guarantee.json``.
+        The guarantee of the release; the fields of ``guarantee.json``. The digest of the list that
+        a pilot leads to is in it once the pilot has been drawn for.
     vocabulary : sequence of str
         The term of each position in a vector.
     documents : int
@@ -56,20 +62,21 @@ class Release:
     documents: int
     _input: "DataFrame" = field(repr=False)
     _frame: "DataFrame" = field(repr=False)
-    _anonymizer: Anonymizer = field(repr=False)
-    _table: "Broadcast[Anonymizer]" = field(repr=False)
-    _drawing: Drawing = field(repr=False)
+    _anonymizer: Anonymizer | DocumentAnonymizer = field(repr=False)
+    _drawing: WordDrawing | DocumentDrawing = field(repr=False)
     _stamps: dict[str, tuple[int, int]] = field(repr=False)
     _ledger: Ledger | None = field(default=None, repr=False)
     _charge: tuple[Charge, Charged] | None = field(default=None, repr=False)
+    _pilot: "Broadcast[PilotAnswers] | None" = field(default=None, repr=False)
     _written: str | None = field(default=None, repr=False)
 
     @property
     def data(self) -> "DataFrame":
         """The kept columns and the counts.
 
-        A sparse vector of Spark ML in ``counts``, or arrays in ``terms`` and ``counts``. After
-        :meth:`write` this reads the written rows. Before it, evaluating the frame draws; this
+        A sparse vector of Spark ML in ``counts``, or arrays in ``terms`` and ``counts``. In the
+        document unit also ``prototypes``, their ``labels``, and with a pilot the column ``pilot``.
+        After :meth:`write` this reads the written rows. Before it, evaluating the frame draws; this
         needs an `id` and no ledger.
         """
         if self._written is not None:
@@ -80,15 +87,16 @@ class Release:
                 "write the release before you read its data: without an id (id=...) and with a "
                 "ledger, a second evaluation could draw for a document again"
             )
-        return self._draw(self._drawing)
+        return self._draw(self._after_pilot(self._drawing))
 
     def write(self, path: str, *, force: bool = False) -> "job.Release":
         """Charge the ledger, if there is one, draw, and write the release.
 
-        The order is: check the target, charge, draw and write the rows, write the other files,
-        and last ``guarantee.json`` with the digests of all files. A folder without it is not a
-        release. If writing fails, the ledger stays charged; calling `write` again on the same
-        object repeats the same draws and is not charged again.
+        The order is: check the target, charge, draw for the pilot if there is one, draw for all
+        others and write the rows, write the other files, and last ``guarantee.json`` with the
+        digests of all files. A folder without it is not a release. If writing fails, the ledger
+        stays charged; calling `write` again on the same object repeats the same draws and is not
+        charged again.
 
         Parameters
         ----------
@@ -112,6 +120,7 @@ class Release:
             drawing = replace(drawing, charged=self._charge[1])
         charged = self._charge[0] if self._charge else None
         with job.note_charge(charged), folder.replaced():
+            drawing = self._after_pilot(drawing)
             folder.write_rows(self._draw(drawing))
             if rows.input_stamps(self._input) != self._stamps:
                 raise SyntfError(
@@ -119,22 +128,58 @@ class Release:
                     "run again"
                 )
             run = None if charged is None else charged.run
-            written = folder.finish(self.guarantee, self._anonymizer, run)
+            written = self._finish(folder, drawing, run)
         self._written = path
         return written
 
     def close(self) -> None:
         """Free the table on the executors. Nothing can be drawn afterwards."""
-        self._table.destroy()
+        self._drawing.table.destroy()
+        if self._pilot is not None:
+            self._pilot.destroy()
 
-    def _draw(self, drawing: Drawing) -> "DataFrame":
+    def _after_pilot(self, drawing: WordDrawing | DocumentDrawing) -> WordDrawing | DocumentDrawing:
+        """Draw for the pilot, if there is one and it has not answered yet."""
+        if isinstance(drawing, WordDrawing) or not drawing.table.value.mechanism.plan.pilot:
+            return drawing
+        if self._pilot is None:
+            answers = draw_pilot(self._frame, drawing, self.documents)
+            self._pilot = self._frame.sparkSession.sparkContext.broadcast(answers)
+            self.guarantee = with_sharpened_list(self.guarantee, answers.sharpened)
+        return replace(drawing, pilot=self._pilot)
+
+    def _finish(
+        self, folder: folders.Folder, drawing: WordDrawing | DocumentDrawing, run: Run | None
+    ) -> "job.Release":
+        """Write all files of the release beside its rows."""
+        anonymizer = self._anonymizer
+        if isinstance(anonymizer, Anonymizer):
+            words = anonymizer.vocabulary
+            table = summarize_table(anonymizer.mechanism, words, length=self.guarantee.length)
+            return folder.finish(
+                self.guarantee, words.outputs, table, run,
+                terms_without_vector=words.dropped, notes=anonymizer.notes,
+            )  # fmt: skip
+        assert isinstance(drawing, DocumentDrawing)
+        mechanism = drawing.table.value.mechanism
+        sharpened = None if drawing.pilot is None else drawing.pilot.value.sharpened
+        released = folder.count_prototypes(mechanism.general, sharpened)
+        summary = summarize(mechanism, sharpened, released)
+        notes = anonymizer.encoder.vectors.notes
+        return folder.finish(self.guarantee, mechanism.terms, summary, run, notes=notes)
+
+    def _draw(self, drawing: WordDrawing | DocumentDrawing) -> "DataFrame":
         """Return the drawn rows, dealt to parts in a random order."""
         parts = max(1, -(-self.documents // PART_DOCUMENTS))
         drawn = self._frame.mapInArrow(drawing, self._schema().add(ORDER, "long", False))
         return drawn.repartition(parts, ORDER).sortWithinPartitions(ORDER).drop(ORDER)
 
     def _schema(self) -> "StructType":
-        return _schema(self._frame, self._drawing.keep, self._drawing.output)
+        drawing = self._drawing
+        described = [PROTOTYPES, LABELS] if isinstance(drawing, DocumentDrawing) else []
+        if isinstance(drawing, DocumentDrawing) and drawing.table.value.mechanism.plan.pilot:
+            described = [PILOT, *described]
+        return _schema(self._frame, drawing.keep, described, drawing.output)
 
 
 def anonymize(
@@ -196,7 +241,8 @@ def anonymize(
     chosen = settings or Settings.from_preset(**parameters)
     _check_public(chosen)
     kept = list(dict.fromkeys([*([id] if id else []), *keep]))
-    rows.check_columns(frame, text, kept, [TERMS, COUNTS, ORDER])
+    documented = [PILOT, PROTOTYPES, LABELS] if chosen.unit == "document" else []
+    rows.check_columns(frame, text, kept, [TERMS, COUNTS, ORDER, *documented])
     if author:
         rows.check_columns(frame, text, [author], [])
     selected = rows.select(frame, text, kept, id, author)
@@ -205,17 +251,27 @@ def anonymize(
     if id is None or budget is not None:
         selected, numbering = rows.with_places(selected)
         documents = numbering.documents
-    anonymizer = Anonymizer.build(chosen)
-    table = frame.sparkSession.sparkContext.broadcast(anonymizer)
-    drawing = Drawing(table, fresh_key(), kept, output, numbering)
+    context = frame.sparkSession.sparkContext
+    anonymizer: Anonymizer | DocumentAnonymizer
+    drawing: WordDrawing | DocumentDrawing
+    if chosen.unit == "document":
+        anonymizer = DocumentAnonymizer.build(chosen)
+        mechanism = anonymizer.mechanism(documents)
+        guarantee = anonymizer.guarantee(mechanism, kept_columns=kept)
+        sent = context.broadcast(DocumentTable(anonymizer, mechanism))
+        drawing = DocumentDrawing(sent, fresh_key(), kept, output, numbering)
+    else:
+        anonymizer = Anonymizer.build(chosen)
+        guarantee = anonymizer.guarantee(kept_columns=kept)
+        table = context.broadcast(anonymizer)
+        drawing = WordDrawing(table, fresh_key(), kept, output, numbering)
     return Release(
-        anonymizer.guarantee(kept_columns=kept),
-        anonymizer.vocabulary.outputs,
+        guarantee,
+        anonymizer.outputs,
         documents,
         frame,
         selected,
         anonymizer,
-        table,
         drawing,
         rows.input_stamps(frame),
         budget,
@@ -248,14 +304,32 @@ def _check_public(settings: Settings) -> None:
         )
 
 
-def _schema(selected: "DataFrame", kept: Sequence[str], output: Output) -> "StructType":
-    """Return the columns of a release: the kept ones, then the counts."""
+def _schema(
+    selected: "DataFrame",
+    kept: Sequence[str],
+    described: Sequence[str],
+    output: Output,
+) -> "StructType":
+    """Return the columns of a release: the kept ones, those that describe it, then the counts."""
     from pyspark.ml.linalg import VectorUDT
-    from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
+    from pyspark.sql.types import (
+        ArrayType,
+        BooleanType,
+        DataType,
+        IntegerType,
+        StringType,
+        StructField,
+        StructType,
+    )
 
     schema = StructType()
     for number, name in enumerate(kept):
         schema.add(StructField(name, selected.schema[rows.kept_name(number)].dataType))
+    types: dict[str, DataType] = {
+        PILOT: BooleanType(), PROTOTYPES: ArrayType(IntegerType(), False), LABELS: StringType(),
+    }  # fmt: skip
+    for name in described:
+        schema.add(StructField(name, types[name], nullable=False))
     if output == "vector":
         return schema.add(StructField(COUNTS, VectorUDT(), nullable=False))
     return schema.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(

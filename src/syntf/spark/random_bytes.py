@@ -24,7 +24,8 @@ KEY_BYTES = 32
 
 DRAW_DOMAIN = b"syntf spark 1\0"
 ORDER_DOMAIN = b"syntf order 1\0"
-"""Separate the bytes for draws from the bytes that decide the order of the released rows."""
+PILOT_DOMAIN = b"syntf pilot 1\0"
+"""Separate the bytes for draws from those that decide the order of rows, and the pilot."""
 
 
 def document_bytes(key: bytes, name: bytes, text: bytes, size: int) -> bytes:
@@ -51,6 +52,15 @@ def order_keys(key: bytes, names: Sequence[bytes]) -> NDArray[np.int64]:
     """
     digests = [shake_256(key + ORDER_DOMAIN + name).digest(8) for name in names]
     return np.frombuffer(b"".join(digests), dtype="<i8")
+
+
+def pilot_numbers(key: bytes, names: Sequence[bytes]) -> NDArray[np.int64]:
+    """Return a random number below 2**63 for each document; the smallest ones are the pilot.
+
+    It depends on the key and the name only, so who is in the pilot tells nothing about a text.
+    """
+    digests = [shake_256(key + PILOT_DOMAIN + name).digest(8) for name in names]
+    return (np.frombuffer(b"".join(digests), dtype="<u8") >> np.uint64(1)).astype(np.int64)
 
 
 @dataclass

@@ -103,17 +103,8 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"
     help="Folder of an earlier release with a pilot: answer from the list that its pilot led to. "
     "The list is public. By default the general list of the codebook.",
 )
-@setting_options(
-    "preset",
-    "document_loss",
-    "codebook",
-    "length",
-    "loss",
-    "epsilon",
-    "neighbours",
-    "spelling",
-    "morphology",
-)
+@setting_options("preset", "document_loss", "codebook", "encoder")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )

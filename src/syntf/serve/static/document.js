@@ -92,7 +92,9 @@ function showPath(side, index) {
     again,
   );
   get(`path-${side}`).replaceChildren(
-    step("", "The text. Marked words are known; each counts by how much it says about a topic.", marked),
+    step("", service.encoder
+      ? "The text. An encoder reads all of it; marked words are known."
+      : "The text. Marked words are known; each counts by how much it says about a topic.", marked),
     step("", text.empty ? "No known word: a fixed choice is taken" : `The ${choice()} that describes it best`,
       make("span", "name", text.target)),
     step("", `Kept with a probability of ${percent(answer.kept)}`, bars()),
