@@ -1,5 +1,7 @@
 """Vectors of integers: lengths, exact products, and the order of equals."""
 
+from math import isqrt
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,6 +25,17 @@ def test_stretched_rows_have_the_common_length_and_the_same_direction(wide):
             np.linalg.norm(np.array(before, dtype=float)) * np.linalg.norm(after)
         )
         assert cosine > 0.999
+
+
+@given(rows | arrays(np.int64, (2, 3), elements=st.integers(-9, 9)), st.sampled_from([10, 2048]))
+def test_stretching_is_exact(wide, length):
+    """Floats give the same numbers as whole numbers without a limit."""
+    for row, found in zip(wide.tolist(), stretch(wide, length).tolist(), strict=True):
+        shift = max(map(abs, row)).bit_length() - 20
+        cut = [value >> shift if shift > 0 else value << -shift for value in row]
+        norm = max(1, isqrt(sum(value * value for value in cut)))
+        assert found == [(2 * value * length + norm) // (2 * norm) for value in cut]
+    assert (stretch(wide.astype(np.float64), length) == stretch(wide, length)).all()
 
 
 def test_products_are_exact_integers():

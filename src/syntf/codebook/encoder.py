@@ -176,7 +176,7 @@ class Encoder:
     def _project(self, total: NDArray[np.int64], centre: NDArray[np.int16]) -> Vectors:
         """Centre and whiten the direction of each row."""
         centred = stretch(total, _FINE).astype(np.float64) - centre
-        return stretch((centred @ self.codebook.whiten.astype(np.float64)).astype(np.int64))
+        return stretch(centred @ self.codebook.whiten.astype(np.float64))
 
     def _own_documents(
         self, starts: NDArray[np.int64], words: NDArray[np.int32], times: NDArray[np.int32]

@@ -22,22 +22,25 @@ _FEW = 256  # the same where all products are put in order
 Vectors = NDArray[np.int16]
 
 
-def stretch(rows: NDArray[np.integer], length: int = LENGTH) -> Vectors:
+def stretch(rows: NDArray[np.integer | np.floating], length: int = LENGTH) -> Vectors:
     """Scale each row of integers to a common length and round to integers; zeros stay zeros.
+
+    The integers may be given as floats. Everything is computed in float64, where integers below
+    2**53 and their products with powers of two are exact. The quotient at the end is below 2**13
+    and its denominator below 2**30, so that rounding it cannot move it across an integer.
 
     >>> stretch(np.array([[3, 4], [0, 0]]), 10).tolist()
     [[6, 8], [0, 0]]
     """
-    wide = np.asarray(rows, dtype=np.int64)
+    wide = np.asarray(rows, dtype=np.float64)
     largest = np.abs(wide).max(axis=1, initial=0)
-    shift = (np.frexp(largest.astype(np.float64))[1] - _BITS)[:, None].astype(np.int64)
-    wide = wide >> np.maximum(shift, 0) << np.maximum(-shift, 0)
-    # From here on every number is below 2**53, and quotients are at least 2**-25 away from the next
-    # whole number or equal to it: float64 gives the integers that integer division would give.
-    exact = wide.astype(np.float64)
-    norms = np.floor(np.sqrt(np.einsum("ij,ij->i", exact, exact)))
-    norms = np.maximum(norms, 1.0)[:, None]
-    stretched: Vectors = np.floor((2 * length * exact + norms) / (2 * norms)).astype(np.int16)
+    wide = np.floor(wide * np.ldexp(1.0, _BITS - np.frexp(largest)[1])[:, None])
+    norms = np.floor(np.sqrt(np.einsum("ij,ij->i", wide, wide)))
+    norms = np.maximum(norms, 1)[:, None]
+    wide *= 2 * length
+    wide += norms
+    wide /= 2 * norms
+    stretched: Vectors = np.floor(wide, out=wide).astype(np.int16)
     return stretched
 
 

@@ -90,6 +90,7 @@ class DocumentMechanism:
     plan: Plan
     source: entropy.Source = entropy.system
     _profiles: dict[str, Profiles] = field(default_factory=dict)
+    _responses: dict[int, ResponseMechanism] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -120,7 +121,10 @@ class DocumentMechanism:
 
     def response(self, entry_list: EntryList) -> ResponseMechanism:
         """Return the randomised response over the answers of a list."""
-        return ResponseMechanism(entry_list.answers, loss=self.plan.loss_per_draw)
+        answers = entry_list.answers
+        if answers not in self._responses:
+            self._responses[answers] = ResponseMechanism(answers, loss=self.plan.loss_per_draw)
+        return self._responses[answers]
 
     def draw(self, encoded: Encoded, entry_list: EntryList) -> NDArray[np.int64]:
         """Release answers for documents. Each call spends the loss of these documents."""

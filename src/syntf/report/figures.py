@@ -140,7 +140,6 @@ def document_figures(
             }
             for one in summary.leading
         ],
-        "distinct_words": _distinct_words(guarantee, sparsity),
         "table_digest": guarantee.digest,
     }
 
