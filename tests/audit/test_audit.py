@@ -380,7 +380,7 @@ def test_the_command_audits_the_given_parameters(capsys, monkeypatch, tmp_path):
 def test_the_results_as_json(capsys, monkeypatch):
     made = sound()
     monkeypatch.setattr(Anonymizer, "build", lambda *args, **named: made)
-    code, out = call(capsys, monkeypatch, "--json")
+    code, out = call(capsys, monkeypatch, "--preset", "words", "--json")
     record = json.loads(out)
     assert (code, record["passed"]) == (0, True)
     assert [check["check"] for check in record["checks"]] == CHECKS
@@ -391,7 +391,7 @@ def test_the_results_as_json(capsys, monkeypatch):
 def test_the_command_fails_on_a_broken_program(capsys, monkeypatch, form):
     with broken("a loss computed for another table") as subject:
         monkeypatch.setattr(Anonymizer, "build", lambda *args, **named: subject)
-        code, out = call(capsys, monkeypatch, *form)
+        code, out = call(capsys, monkeypatch, "--preset", "words", *form)
     assert code == 1
     assert "rows differ by 20.09, more than reported" in " ".join(out.split())
     if form:

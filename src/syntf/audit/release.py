@@ -25,6 +25,7 @@ from syntf.audit.result import CheckResult
 from syntf.audit.subject import one_word_texts
 from syntf.core.progress import Stages
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.releases import job
 from syntf.releases.draft import SHARD
 
@@ -78,7 +79,7 @@ def check_release(subject: Anonymizer, *, quick: bool, stages: Stages) -> CheckR
 def _check_shuffled_release(result: CheckResult, subject: Anonymizer, work: Path) -> None:
     """Check the order and the rows of one large release with the operating system's entropy."""
     count = MORE_THAN_A_SHARD
-    path = _write(
+    path = write_input(
         work / "many.csv", [{"text": "", "number": i, "topic": "a"} for i in range(count)]
     )
     release = job.release(
@@ -169,6 +170,23 @@ def _check_pair(
         if subject.read([text if isinstance(text, str) else json.dumps(text)]).terms.tolist()
         == [empty_row]
     ]
+    compare_releases(result, subject, work, suffix, count, known, unknown)
+
+
+def compare_releases(
+    result: CheckResult,
+    subject: Anonymizer | DocumentAnonymizer,
+    work: Path,
+    suffix: str,
+    count: int,
+    known: str,
+    unknown: Sequence[Any],
+) -> None:
+    """Compare two releases whose texts differ in every seventh document, byte by byte.
+
+    known : the text of all other documents.
+    unknown : texts without a known word, in place of empty ones.
+    """
     releases = []
     for name, secrets in (("plain", [""]), ("unusual", unknown)):
         rows = [
@@ -179,7 +197,7 @@ def _check_pair(
             }
             for i in range(count)
         ]
-        path = _write(work / f"{name}.{suffix}", rows)
+        path = write_input(work / f"{name}.{suffix}", rows)
         release = job.release(
                 path,
                 work / f"{name}-{suffix}",
@@ -240,7 +258,7 @@ def _check_column_types(result: CheckResult, subject: Anonymizer, work: Path) ->
     result.require(schemas[0] == schemas[1], "a column type tells the order of documents")
 
 
-def _write(path: Path, rows: Rows) -> Path:
+def write_input(path: Path, rows: Rows) -> Path:
     """Write documents to a file; a CSV field is quoted only if that is necessary."""
     if path.suffix == ".csv":
         with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as file:

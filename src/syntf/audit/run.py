@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from syntf.audit.distinguisher import check_distinguisher
+from syntf.audit.documents import audit_documents
 from syntf.audit.draws import check_draws
 from syntf.audit.guarantee import check_guarantee
 from syntf.audit.release import check_release
@@ -13,13 +14,14 @@ from syntf.audit.table import Measured, check_table
 from syntf.audit.vocabulary import check_vocabulary
 from syntf.core.progress import Stages, silent
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 
 DRAWS = 2_000_000
 QUICK_DRAWS = 100_000
 
 
 def audit(
-    subject: Anonymizer,
+    subject: Anonymizer | DocumentAnonymizer,
     *,
     draws: int | None = None,
     quick: bool = False,
@@ -47,6 +49,9 @@ def audit(
     'passed'
     """
     count = draws or (QUICK_DRAWS if quick else DRAWS)
+    if isinstance(subject, DocumentAnonymizer):
+        yield from audit_documents(subject, draws=count, quick=quick, stages=stages)
+        return
     mechanism = subject.mechanism
     empty_row = mechanism.shape[0] - 1
     result, measured = _measure(subject, quick, stages)

@@ -84,6 +84,11 @@ class ResponseMechanism:
         self._common = self.answers * self.background
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of inputs and of answers, which are the same."""
+        return self.answers, self.answers
+
+    @property
     def ratio(self) -> Fraction:
         return Fraction(self.total - self._common + self.background, self.background)
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # imported only by runs that need them
     from syntf.ledger.ledger import Ledger
     from syntf.ledger.names import Charge
     from syntf.ledger.store import Run
+    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.releases.document_run import DocumentRun
 
 
@@ -89,7 +90,7 @@ def release(
     insecure_seed: int | None = None,
     device: str = "cpu",
     jobs: int | None = None,
-    anonymizer: Anonymizer | None = None,
+    anonymizer: "Anonymizer | DocumentAnonymizer | None" = None,
     progress: Stages = silent,
     **chosen: Any,
 ) -> Release:
@@ -139,7 +140,7 @@ def release(
         Where large tables are computed.
     jobs : int, optional
         The number of threads; -1 for all cores, -2 for all but one.
-    anonymizer : Anonymizer, optional
+    anonymizer : Anonymizer or DocumentAnonymizer, optional
         A prepared anonymizer to use in place of settings, such as one under audit.
     progress : callable, optional
         Reports progress; see :mod:`syntf.core.progress`.
@@ -202,7 +203,7 @@ def release(
         run = (
             _prepare(settings, corpus, source, device, progress)
             if anonymizer is None
-            else WordsRun(replace(anonymizer, source=source))
+            else _run_with(anonymizer, source)
         )
         guarantee = run.guarantee(kept_columns=columns, shuffled=shuffle)
         if author_loss is not None:
@@ -325,6 +326,17 @@ def _prepare(
     )  # fmt: skip
     words.read(())  # build and cache the token table before a draft is begun
     return WordsRun(words)
+
+
+def _run_with(
+    anonymizer: "Anonymizer | DocumentAnonymizer", source: entropy.Source
+) -> "WordsRun | DocumentRun":
+    """Return the run of a prepared anonymizer, which draws with this source."""
+    if isinstance(anonymizer, Anonymizer):
+        return WordsRun(replace(anonymizer, source=source))
+    from syntf.releases.document_run import DocumentRun
+
+    return DocumentRun(replace(anonymizer, source=source))
 
 
 def _run_key(

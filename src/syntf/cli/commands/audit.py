@@ -23,9 +23,10 @@ STYLES = {"passed": "green", "weak": "yellow", "failed": "bold red"}
     "--samples",
     type=click.IntRange(min=1000),
     metavar="N",
-    help="Words drawn from a row where draws are counted. [default: 2000000; 100000 with --quick]",
+    help="Words or answers drawn where draws are counted. [default: 2000000; 100000 with --quick]",
 )
-@setting_options("preset", "length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("preset", "document_loss", "codebook", "encoder", "pilot")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
 @setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
@@ -35,19 +36,22 @@ def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **opti
     """Test whether this installation keeps the guarantee that it states.
 
     Takes the settings of syntf anonymize and needs no texts. The audit tries to break the
-    guarantee at the table, the sampler, real draws, very different documents and whole releases.
+    guarantee at the mechanism, the sampler, real draws, very different documents and releases.
     It prints what was tried, what was found and what each check would have caught. The exit code
     is 1 if a check fails.
 
     \b
     Example:
-      syntf audit --loss 7 --quick
+      syntf audit --document-loss 10 --quick
     """
     from syntf.audit import audit
     from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.pipeline.document import DocumentAnonymizer
 
     with output.progress(quiet) as stages:
-        subject = Anonymizer.build(settings_from(options), stages=stages)
+        settings = settings_from(options)
+        kind = DocumentAnonymizer if settings.unit == "document" else Anonymizer
+        subject = kind.build(settings, stages=stages)
         results = list(audit(subject, draws=samples, quick=quick, stages=stages))
     if as_json:
         output.emit(_record(subject.guarantee(), results))
@@ -58,11 +62,14 @@ def command(quick: bool, samples: int | None, as_json: bool, quiet: bool, **opti
 
 def _show(guarantee: "Guarantee", results: Sequence["CheckResult"]) -> None:
     """Print each check with what was tried, what was found and what it would have caught."""
-    output.say(
-        f"syntf {__version__}, {guarantee.mechanism}, ε = {guarantee.epsilon:g}, "
-        f"{guarantee.input_size:,} input words, {guarantee.vocabulary_size:,} output words, "
-        f"{guarantee.length} words per document"
-    )
+    program = f"syntf {__version__}, {guarantee.mechanism}"
+    if guarantee.unit == "document":
+        output.say(f"{program}, a loss of {guarantee.loss_per_document:g} per document")
+    else:
+        output.say(
+            f"{program}, ε = {guarantee.epsilon:g}, {guarantee.input_size:,} input words, "
+            f"{guarantee.vocabulary_size:,} output words, {guarantee.length} words per document"
+        )
     for result in results:
         outcome = f"[{STYLES[result.outcome]}]{result.outcome:>6}[/]"
         output.say(f"\n{outcome}  [bold]{result.check}[/]")
