@@ -399,8 +399,8 @@ def test_every_other_command_leaves_no_text_behind(tmp_path, world):
 def test_tuning_leaves_no_text_behind(tmp_path, world):
     pytest.importorskip("joblib")
     code, error = run(
-        tmp_path, world, "tune", corpus(tmp_path), "--label", "topic", "--max-loss", "101",
-        "--runs", "1", *PUBLIC[:-2], "--out", "tuned",
+        tmp_path, world, "tune", corpus(tmp_path), "--label", "topic", "--unit", "words",
+        "--max-loss", "101", "--runs", "1", *PUBLIC[:-2], "--out", "tuned",
     )  # fmt: skip
     assert code == 0, error
 
