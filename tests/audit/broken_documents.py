@@ -126,6 +126,16 @@ class TrueTopics(DocumentMechanism):
         return entry_list.targets(encoded, self.encoder, self.plan.draws)
 
 
+class UnevenNoise(DocumentMechanism):
+    """Noise spares the last tenth of the list."""
+
+    def draw(self, encoded, entry_list):
+        answers = super().draw(encoded, entry_list)
+        true = entry_list.targets(encoded, self.encoder, self.plan.draws)
+        spared = (answers >= 0.9 * entry_list.answers) & (answers != true)
+        return np.where(spared, answers // 2, answers)
+
+
 class PilotByLength(DocumentMechanism):
     """The documents with the most words are the pilot."""
 
@@ -193,6 +203,10 @@ BROKEN = {
     "true answers without noise": (
         lambda: sound(mechanism=TrueTopics, document_loss=6.0),
         "draws release",
+    ),
+    "noise that spares a part of the list": (
+        lambda: sound(mechanism=UnevenNoise, document_loss=6.0),
+        "draws",
     ),
     "a pilot of the longest documents": (lambda: sound(mechanism=PilotByLength), "replay"),
     "an encoder that looks at the whole batch": (lambda: sound(BatchStatistics), "replay"),

@@ -9,7 +9,7 @@ from broken_documents import BROKEN, caught, declared, sound, table
 
 from syntf.audit import audit
 from syntf.audit.document_release import SEVERAL
-from syntf.audit.documents import TOGETHER
+from syntf.audit.documents import TOGETHER, _noise_fit
 from syntf.codebook.plan import pilot_size
 
 DOCS = Path(__file__).parents[2] / "docs" / "audit.md"
@@ -28,6 +28,16 @@ def test_a_correct_program_passes_every_check():
 def test_a_whole_audit_passes(chosen):
     results = list(audit(sound(**chosen), draws=500_000))
     assert [result.faults for result in results] == [[]] * len(CHECKS)
+
+
+@pytest.mark.parametrize("several", [2, 3, 7, 60, 101, 5000])
+def test_uniform_noise_fits_and_uneven_noise_does_not(several):
+    rng = np.random.default_rng(several)
+    true = np.array([several // 2])
+    answers = rng.integers(0, several, size=(40_000, 1))
+    assert _noise_fit(answers, true, several) > 1e-6
+    if several > 3:
+        assert _noise_fit(answers // 2, true, several) < 1e-6
 
 
 def test_releases_of_the_audit_have_a_pilot():

@@ -62,7 +62,7 @@ def test_generated_texts(documents, trust, name, case, tried):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("format", WRITERS)
-@budget(10)
+@budget(4)
 @GIVEN
 def test_many_generated_texts(documents, trust, name, format, case, tried):
     generated(documents, trust, name, format, case, tried)

@@ -22,14 +22,16 @@ from syntf.verification.result import FAILED
 from syntf.verification.verify import verify
 
 SEVERAL = 3 * PILOT_FROM
-"""Documents of the release of a quick audit: a pilot, and more than one batch of input."""
+"""Documents of a release with different texts: a pilot, and more than one batch of input."""
+QUICK = 10 * PILOT_FROM
+"""Documents of the largest release of a quick audit, enough for noise to show."""
 
 
 def check_document_release(
     subject: DocumentAnonymizer, texts: Sequence[str], *, quick: bool, stages: Stages
 ) -> CheckResult:
     """Make releases from files, verify one and compare others."""
-    count = SEVERAL if quick else draft.SHARD + 1000
+    count = QUICK if quick else draft.SHARD + 1000
     result = CheckResult(
         "release",
         f"Whole releases on disk. One of {count:,} documents, with a pilot: syntf verify derives "

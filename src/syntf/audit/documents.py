@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from syntf.audit.document_release import check_document_release
 from syntf.audit.draws import ERROR, p_value
@@ -25,8 +26,8 @@ SMALL_ANSWERS, SMALL_BITS = 12, 14
 """Answers and total of the mechanisms for which every random integer is tried."""
 WRITTEN_OUT = 1 << 12
 """Lists of more answers are not written out: some of their edges are examined."""
-NOISE_CELLS = 50
-"""Cells that answers drawn by noise are counted in."""
+NOISE_CELLS, LEAST_NOISE = 50, 50
+"""Cells that answers drawn by noise are counted in, at most, and answers expected in each."""
 FACTORS = (0.9, 1.1)
 
 
@@ -93,7 +94,7 @@ def check_mechanism(
         )
         result.results.append(
             f"{len(entry_list):,} {plan.kind}: the largest ratio is {shown_ratio(ratio)}, "
-            f"{plan.draws} draws, loss at most {shown(float(loss), 4)}"
+            f"{plan.draws} draw{'s' * (plan.draws > 1)}, loss at most {shown(float(loss), 4)}"
         )
     return result
 
@@ -167,17 +168,30 @@ def check_answers(
             answers = fresh.draw(many, entry_list)
             advance(count)
             kept = int((answers == true).sum())
-            noise = answers[answers != true]
-            cells = np.bincount(
-                (noise.astype(np.float64) / entry_list.answers * NOISE_CELLS).astype(np.intp),
-                minlength=NOISE_CELLS,
+            result.require(
+                _noise_fit(answers, true, entry_list.answers) > ERROR,
+                "noise is not uniform over the list",
             )
-            if len(noise) >= 50 * NOISE_CELLS and entry_list.answers > 20 * NOISE_CELLS:
-                even = np.full(NOISE_CELLS, 1 / NOISE_CELLS)
-                share = p_value(cells, even, np.arange(NOISE_CELLS))
-                result.require(share > ERROR, "noise is not uniform over the list")
             _compare_share(result, response, kept, answers.size)
     return result
+
+
+def _noise_fit(answers: NDArray[np.int64], true: NDArray[np.int64], several: int) -> float:
+    """Return the p-value of the answers that are not true, if they are uniform over the others."""
+    noise = answers[answers != true]
+    cells = min(NOISE_CELLS, several // 2, len(noise) // LEAST_NOISE)
+    if cells < 2:
+        return 1.0
+
+    def cell_of(numbers: NDArray[np.int64]) -> NDArray[np.intp]:
+        return np.minimum((numbers / several * cells).astype(np.intp), cells - 1)
+
+    chances = np.ones(cells)
+    if several <= WRITTEN_OUT:
+        chances = np.bincount(cell_of(np.arange(several)), minlength=cells).astype(np.float64)
+        np.add.at(chances, cell_of(true), -1 / len(true))
+    found = np.bincount(cell_of(noise), minlength=cells)
+    return p_value(found, chances / chances.sum(), np.arange(cells))
 
 
 def _compare_share(result: CheckResult, response: ResponseMechanism, kept: int, drawn: int) -> None:
