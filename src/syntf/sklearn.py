@@ -419,6 +419,19 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.ledger is None and (ids is not None or authors is not None):
             raise ValueError("ids and authors need a ledger: SynTF(ledger=...)")
 
+    def set_output(self, *, transform: str | None = None) -> "SynTF":
+        """Refuse data frames as output: the counts have thousands of columns, nearly all zeros.
+
+        For a data frame of sparse columns, use ``pandas.DataFrame.sparse.from_spmatrix``.
+        """
+        if transform not in (None, "default"):
+            raise ValueError(
+                f"SynTF returns a sparse matrix, which transform={transform!r} cannot hold: "
+                "make a data frame with pandas.DataFrame.sparse.from_spmatrix(counts, "
+                "columns=synthetic.get_feature_names_out())"
+            )
+        return self
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the output words, one per column."""
         check_is_fitted(self, "guarantee_")

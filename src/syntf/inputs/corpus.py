@@ -103,11 +103,18 @@ class Corpus:
         for frame in self:
             yield from columns.texts(frame, self.text or "text")
 
-    def read_first_batch(self) -> None:
-        """Read one batch, which the next pass begins with: a file that is unreadable fails now."""
+    def read_first_batch(self) -> list[str]:
+        """Read one batch, which the next pass begins with, and return its texts.
+
+        A file that is unreadable fails now.
+        """
         batches = self._batches()
         first = list(islice(batches, 1))
         self._begun = chain(first, batches)
+        texts: list[str] = []
+        for frame in first:
+            texts.extend(columns.texts(frame, self.text or "text"))
+        return texts
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield batches of rows with the wanted columns."""

@@ -9,9 +9,37 @@ from syntf.ledger.names import Names
 
 
 def as_texts(X: Iterable[Any]) -> list[str]:
-    """Return texts as a list of str. Bytes are decoded; missing values become empty texts."""
+    """Return texts as a list of str. Bytes are decoded; missing values become empty texts.
+
+    `X` may be a table with one column: a data frame of pandas or polars, an Arrow table, or an
+    array with two dimensions.
+    """
     refuse_single_text(X)
-    return [_as_text(value) for value in X]
+    return [_as_text(value) for value in _only_column(X)]
+
+
+def _only_column(X: Any) -> Iterable[Any]:
+    """Return the values of a table with one column; refuse tables with more or fewer.
+
+    Going through a data frame would give the names of its columns, and through rows would give
+    one text for all documents.
+    """
+    names = getattr(X, "column_names", None)  # Arrow
+    names = getattr(X, "columns", None) if names is None else names
+    if names is not None:
+        if callable(names) or len(names) != 1:
+            shown = "" if callable(names) else f" with {len(names)} columns"
+            raise ValueError(
+                f"expected one column of texts, got a table{shown}: choose the column, for example "
+                "X['text']"
+            )
+        X = X.column(0) if hasattr(X, "column_names") else X[names[0]]
+    elif len(getattr(X, "shape", ())) > 1:
+        if len(X.shape) != 2 or X.shape[1] != 1:
+            raise ValueError(f"expected one column of texts, got an array of shape {X.shape}")
+        X = X[:, 0]
+    values: Iterable[Any] = X.to_pylist() if hasattr(X, "to_pylist") else X
+    return values
 
 
 def refuse_single_text(X: Iterable[Any]) -> None:

@@ -26,7 +26,9 @@ from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import BadRows, Corpus
 from syntf.mechanism import gpu
+from syntf.pipeline import sample
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.prepare import analyzer_for, vectors_for
 from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
@@ -87,6 +89,7 @@ def release(
     author_loss: float | None = None,
     resume: bool = False,
     force: bool = False,
+    accept_coverage: bool = False,
     insecure_seed: int | None = None,
     device: str = "cpu",
     jobs: int | None = None,
@@ -134,6 +137,9 @@ def release(
         Continue an interrupted run with the same input and options.
     force : bool
         Replace an earlier release in the same folder.
+    accept_coverage : bool
+        Release texts of which hardly any word is known, too. Otherwise a run stops if a sample of
+        them looks like another language, another column or a wrong encoding.
     insecure_seed : int, optional
         Make the draws repeatable, for tests only. The release is marked NOT PRIVATE.
     device : {"cpu", "cuda"}
@@ -201,7 +207,7 @@ def release(
     source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
     with parallel.at_most(jobs):
         run = (
-            _prepare(settings, corpus, source, device, progress)
+            _prepare(settings, corpus, source, device, progress, accept_coverage)
             if anonymizer is None
             else _run_with(anonymizer, source)
         )
@@ -305,13 +311,21 @@ def _check_single_pass(settings: Settings, *, resume: bool, charged: bool, limit
 
 
 def _prepare(
-    settings: Settings, corpus: Corpus, source: entropy.Source, device: str, progress: Stages
+    settings: Settings,
+    corpus: Corpus,
+    source: entropy.Source,
+    device: str,
+    progress: Stages,
+    accept_coverage: bool,
 ) -> "WordsRun | DocumentRun":
-    """Prepare the run, after a first look at the input: unreadable files fail early."""
+    """Prepare the run, after a first look at the input: unreadable files and texts fail early."""
     if device != "cpu":
         gpu.load_torch(device)  # raises if the device is missing, even if it is not needed
-    if corpus.repeatable:
-        corpus.read_first_batch()
+    first = corpus.read_first_batch() if corpus.repeatable else []
+    if not accept_coverage and len(first) >= sample.FEWEST:
+        known = vectors_for(settings, progress).words
+        looked_at = sample.look_at(first, analyzer_for(settings), known)
+        sample.refuse_unreadable(looked_at, english=settings.vectors is None)
     if settings.unit == "document":
         from syntf.pipeline.document import DocumentAnonymizer
         from syntf.releases.document_run import DocumentRun

@@ -86,6 +86,12 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 )
 @input_options
 @option(
+    "--accept-coverage/--no-accept-coverage",
+    group=FILES,
+    help="Release the texts even if hardly any word of them is known. Otherwise a run stops if "
+    "they seem to be another language, another column or a wrong encoding.",
+)
+@option(
     "--resume", is_flag=True, group=LARGE_RUNS, help="Continue an interrupted run, same options."
 )
 @option(

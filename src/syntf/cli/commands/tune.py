@@ -105,8 +105,8 @@ def command(
 
     \b
     Examples:
-      syntf tune mails.csv --label topic --unit document --target-utility 0.6 --out tuned
-      syntf tune mails.csv --stand-in newsgroups --unit words --max-loss 800 --out tuned
+      syntf tune mails.csv --label topic --target-utility 0.6 --out tuned
+      syntf tune mails.csv --unit words --max-loss 800 --out tuned
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import Refused

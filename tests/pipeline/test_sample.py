@@ -1,0 +1,98 @@
+"""A run stops before it releases noise: wrong columns, wrong encodings, other languages."""
+
+import pytest
+
+from syntf import SyntfError, release
+from syntf.pipeline import sample
+from syntf.text.languages import FUNCTION_WORDS, NAMES, SCRIPTS, guess_language
+from syntf.text.tokenizer import Analyzer
+
+ENGLISH = "The bus is late and the driver does not say when it will be at the station."
+GERMAN = "Der Bus ist nicht da und der Fahrer sagt nicht, wann er auf dem Bahnhof ist."
+SENTENCES = {
+    "en": ENGLISH,
+    "de": GERMAN,
+    "fr": "Le train est en retard et le conducteur ne dit pas quand il sera dans la gare.",
+    "es": "El tren no está en la estación y el conductor no dice por qué se retrasa más.",
+    "it": "Il treno non è in stazione e il conducente non ci dice che cosa è successo.",
+    "pt": "O trem não está na estação e o condutor não diz por que ele foi mais lento.",
+    "nl": "De trein is niet op het station en de machinist zegt niet wat er met hem is.",
+    "pl": "Pociąg nie jest na stacji i nikt nie wie, że to się stało przez noc.",
+    "tr": "Tren istasyonda değil ve bu kadar geç olan bir tren için çok bekledik.",
+    "cyrillic": "Поезд опаздывает, и никто не знает, когда он придёт на станцию.",
+    "greek": "Το τρένο δεν είναι στον σταθμό και κανείς δεν ξέρει πότε θα έρθει.",
+    "arabic": "القطار ليس في المحطة ولا أحد يعرف متى سيصل.",
+    "hebrew": "הרכבת לא בתחנה ואף אחד לא יודע מתי היא תגיע.",
+    "devanagari": "ट्रेन स्टेशन पर नहीं है और कोई नहीं जानता कि वह कब आएगी।",
+    "korean": "기차가 역에 없고 언제 올지 아무도 모릅니다.",
+    "japanese": "電車は駅にいないし、いつ来るのか誰も知りません。",
+    "chinese": "火车不在车站，没有人知道它什么时候会来。",
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_languages_are_told_apart(language):
+    assert guess_language([SENTENCES[language]] * 6) == language
+
+
+def test_every_language_has_a_name():
+    assert set(NAMES) == {*FUNCTION_WORDS, *SCRIPTS}
+
+
+@pytest.mark.parametrize("texts", [[], ["", "12 34"], ["hello"], ["xyzzy plugh"] * 40])
+def test_too_little_or_no_language_is_not_guessed(texts):
+    assert guess_language(texts) is None
+
+
+def looked_at(texts):
+    return sample.look_at(texts, Analyzer(), ["bus", "driver", "station", "late", "say"])
+
+
+def test_a_readable_sample_has_no_problem():
+    found = looked_at([ENGLISH] * 25)
+    assert (found.documents, found.empty, found.known, found.language) == (25, 0, 1, "en")
+    assert found.problems() == []
+
+
+def test_a_sample_is_spread_over_all_texts():
+    found = looked_at([ENGLISH] * 500 + [""] * 500)
+    assert (found.documents, found.empty) == (sample.LARGEST, 0.5)
+
+
+def test_few_texts_are_never_judged():
+    assert looked_at(["123"] * (sample.FEWEST - 1)).problems() == []
+    assert looked_at(["123"] * sample.FEWEST).problems() != []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GERMAN, "the texts look German"),
+        (SENTENCES["chinese"], "the texts look Chinese"),
+        ("4711", "100% of the texts have no known word: check that --text"),
+        ("\N{PARTY POPPER}", "100% of the texts have no known word"),
+        ("", "100% of the texts have no known word"),
+        (f"{ENGLISH} caf\xe9", "--encoding"),
+        ("bus qwx zrt plk", "only 25% of the words are known"),
+    ],
+)
+def test_noise_is_refused_and_nothing_is_written(tmp_path, text, message):
+    path = tmp_path / "texts.csv"
+    path.write_bytes(
+        "\n".join(["text"] + [f'"{text}"'] * 30).encode("latin-1", "xmlcharrefreplace")
+        if "caf" in text
+        else "\n".join(["text"] + [f'"{text}"'] * 30).encode()
+    )
+    with pytest.raises(SyntfError, match=message) as caught:
+        release(path, tmp_path / "out", document_loss=10)
+    assert "--accept-coverage" in str(caught.value)
+    assert not text or text not in str(caught.value)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["texts.csv"]
+    made = release(path, tmp_path / "out", document_loss=10, accept_coverage=True)
+    assert made.documents == 30
+
+
+def test_other_languages_are_not_refused_with_vectors_of_ones_own():
+    found = looked_at([GERMAN + " bus driver station late say"] * 30)
+    assert found.language == "de"
+    assert not any("German" in problem for problem in found.problems(english=False))
