@@ -297,6 +297,16 @@ def test_line_joins_points_that_differ_in_one_setting():
     assert {(5.0, 9.0), (7.0, 8.0)} <= joined
 
 
+def test_line_joins_whole_documents_with_different_numbers_of_entries():
+    whole = {"mechanism": "document", "vocabulary": "embedded", "loss_per_word": None, "k": None}
+    found = [
+        point(**whole, loss_per_document=loss, epsilon=loss, length=entries)
+        for loss, entries in ((10.0, 1), (20.0, 2), (40.0, 5))
+    ]
+    (axes,) = frontier_figures.per_document(found).axes
+    assert [10.0, 20.0, 40.0] in [list(line.get_xdata()) for line in axes.lines]
+
+
 def test_interrupted_frontier_continues(default, accurate, paper, corpus, tmp_path, monkeypatch):
     every = all_curves(default, accurate, paper, 12, GRID)
     found = [every[2], every[1]]

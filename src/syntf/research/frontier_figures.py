@@ -94,5 +94,10 @@ def _draw(
 
 
 def _line_key(point: Point) -> tuple[Any, ...]:
-    """Return what the points of a line share: all but the varied setting and M, which follows ℓ."""
+    """Return what the points of a line share: all but the varied setting and M, which follows ℓ.
+
+    For whole documents, everything else follows from the loss too.
+    """
+    if point.loss_per_word is None:
+        return (point.varied,)
     return (point.varied, point.k, point.epsilon if point.varied == "length" else point.length)
