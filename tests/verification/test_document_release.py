@@ -512,6 +512,20 @@ def test_long_work_is_done_only_on_request(copy, check, monkeypatch):
             assert check(copy, slow=True).verified
 
 
+@pytest.mark.parametrize("loss", [1.0, 10.0, 20.0, 45.0, 400.0])
+@pytest.mark.parametrize("near", [False, True])
+def test_the_work_of_every_ordinary_release_is_done_unasked(loss, near):
+    """The embedded codebook and codebooks of 10,000 topics and 200 dimensions."""
+    made = plan.make_plan(loss, 10**6, near=near, leaves=10_000 if near else 4096)
+    entries = max(made.entries, made.sharpened_entries)
+    work = entries * 16_000
+    if made.kind == "topics":
+        work += (20_000 if near else 8191) * entries * lists.ROUNDS
+    else:
+        work += made.entries * min(made.entries, made.pilot * made.draws * made.size)
+    assert work * (200 if near else 100) <= document_unit.QUICK_WORK
+
+
 def test_the_receiver_reads_what_cannot_be_proved(original, check):
     found = {check.name: check.detail for check in check(original).checks}
     assert found["draws of the prototypes"].startswith("from these lists, once")

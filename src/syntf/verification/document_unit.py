@@ -143,6 +143,7 @@ def derive_general_list(guarantee: Guarantee, mechanism: DocumentMechanism, slow
         work = len(book.nodes) * max(plan.entries, plan.sharpened_entries) * ROUNDS
     else:
         work = plan.entries * min(plan.entries, plan.pilot * plan.draws * plan.size)
+    work += max(plan.entries, plan.sharpened_entries) * len(mechanism.terms)  # term profiles
     work *= book.dimensions
     if work > QUICK_WORK and not slow:
         raise NotCheckedError(
