@@ -3,9 +3,11 @@ import pickle
 import re
 
 import numpy as np
+import polars
 import pytest
 from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.naive_bayes import MultinomialNB
@@ -203,6 +205,43 @@ def test_any_iterable_of_texts_is_accepted(several):
     assert made.transform(several(TEXTS)).shape == (5, 6)
 
 
+def test_the_only_column_of_a_table_is_read():
+    pandas = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    arrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install pyarrow")
+    frame = pandas.DataFrame({"text": TEXTS}, index=range(7, 12))
+    tables = [
+        frame, frame["text"], polars.DataFrame({"text": TEXTS}), polars.Series(TEXTS),
+        arrow.table({"text": TEXTS}), arrow.array(TEXTS), np.array(TEXTS)[:, None],
+        arrow.chunked_array([TEXTS[:2], TEXTS[2:]]),
+    ]  # fmt: skip
+    expected = make(source=entropy.Seeded(1)).fit_transform(TEXTS)
+    for table in tables:
+        found = make(source=entropy.Seeded(1)).fit_transform(table)
+        assert (found != expected).nnz == 0
+    (streamed,) = make(source=entropy.Seeded(1)).fit([]).iter_transform(frame)
+    assert (streamed != expected).nnz == 0
+
+
+def test_a_table_with_several_columns_is_refused():
+    pandas = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    for table in (
+        pandas.DataFrame({"text": TEXTS, "topic": TEXTS}),
+        polars.DataFrame({"text": TEXTS, "topic": TEXTS}),
+        pandas.DataFrame(index=range(5)),
+    ):
+        for use in (make().fit, make().fit_transform, make().fit([]).iter_transform):
+            with pytest.raises(ValueError, match="expected one column of texts"):
+                use(table)
+
+
+def test_a_column_transformer_selects_the_column_of_texts():
+    pandas = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+    frame = pandas.DataFrame({"topic": range(5), "text": TEXTS})
+    for column in ("text", ["text"]):
+        made = ColumnTransformer([("words", make(), column)], sparse_threshold=1.0)
+        assert made.fit_transform(frame).shape == (5, 6)
+
+
 def test_a_generator_is_read_by_fit_and_by_transform():
     made = make(fit_vocabulary=True, vocabulary=None, min_df=1).fit(text for text in TEXTS)
     assert made.get_feature_names_out().tolist() == ["bus", "car", "cat", "dog", "train"]
@@ -298,7 +337,7 @@ def test_values_that_are_no_texts_are_refused_before_drawing(recorded, bad):
     source = recorded()
     made = make(source=source).fit(TEXTS)
     for use in (made.transform, made.fit, made.fit_transform):
-        with pytest.raises(ValueError, match="expected texts"):
+        with pytest.raises(ValueError, match=r"expected (one column of )?texts"):
             use(bad)
     assert source.sizes == []
 

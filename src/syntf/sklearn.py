@@ -16,7 +16,7 @@ from syntf.core import entropy, parallel
 from syntf.core.choices import Draws, Morphology, Provenance, Weighting
 from syntf.core.counts import matrix
 from syntf.core.errors import SyntfError
-from syntf.inputs.sequences import as_names, as_texts, refuse_single_text
+from syntf.inputs.sequences import as_names, as_texts, text_values
 from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.mechanism import gpu
 from syntf.pipeline.anonymizer import Anonymizer
@@ -359,9 +359,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_names(ids, authors)
         if not isinstance(batch_size, int) or batch_size < 1:
             raise ValueError(f"batch_size must be a whole number, at least 1, not {batch_size!r}")
-        refuse_single_text(X)
         names = [None if each is None else iter(each) for each in (ids, authors)]
-        return self._transform_batches(iter(X), names, batch_size)
+        return self._transform_batches(iter(text_values(X)), names, batch_size)
 
     def fit_transform(
         self,

@@ -138,6 +138,37 @@ def test_later_documents_can_answer_from_the_list_of_the_release(written):
     assert synthetic.guarantee_.document.sharpened == result.guarantee.document.sharpened
 
 
+@pytest.mark.parametrize("in_pilot", [False, True])
+def test_a_text_changes_other_rows_only_through_the_list(
+    spark, tmp_path, monkeypatch, written, in_pilot
+):
+    """Another text in one document, drawn with the same key.
+
+    Outside the pilot, it changes the row of its own document only. In the pilot, it changes no
+    other row of the pilot, and others only if its released answer, and so the list, is another.
+    """
+    monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
+    before = rows_of(written[0]).sort("name")
+    name = before.filter(pl.col("pilot") == in_pilot)["name"][0]
+    rows = [
+        (f"n{number}", number % 4, "a judge " * 9000 if f"n{number}" == name else text_of(number))
+        for number in range(DOCUMENTS)
+    ]
+    given = spark.createDataFrame(
+        spark.sparkContext.parallelize(rows, 2), "name string, topic int, text string"
+    )
+    release = anonymize(given, id="name", keep=["topic"], output="arrays", document_loss=LOSS)
+    made = release.write(str(tmp_path / "out"))
+    after = rows_of(tmp_path / "out").sort("name")
+    assert after["name"].equals(before["name"])
+    assert after["pilot"].equals(before["pilot"])
+    same_list = made.guarantee.document.sharpened == written[2].guarantee.document.sharpened
+    assert same_list or in_pilot
+    untouched = (before["name"] != name) & (before["pilot"] | same_list)
+    assert after.filter(untouched).equals(before.filter(untouched))
+    assert untouched.sum() >= (164 if in_pilot else DOCUMENTS - 1)
+
+
 @pytest.mark.slow
 def test_a_second_attempt_to_write_keeps_the_pilot_and_all_draws(
     texts, tmp_path, monkeypatch, written

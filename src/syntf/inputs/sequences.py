@@ -14,16 +14,16 @@ def as_texts(X: Iterable[Any]) -> list[str]:
     `X` may be a table with one column: a data frame of pandas or polars, an Arrow table, or an
     array with two dimensions.
     """
-    refuse_single_text(X)
-    return [_as_text(value) for value in _only_column(X)]
+    return [_as_text(value) for value in text_values(X)]
 
 
-def _only_column(X: Any) -> Iterable[Any]:
-    """Return the values of a table with one column; refuse tables with more or fewer.
+def text_values(X: Any) -> Iterable[Any]:
+    """Return the values of texts, or of a table with one column.
 
-    Going through a data frame would give the names of its columns, and through rows would give
-    one text for all documents.
+    Refuse a single text, and tables with more or fewer columns: going through a data frame would
+    give the names of its columns, and through rows would give one text for all documents.
     """
+    refuse_single_text(X)
     names = getattr(X, "column_names", None)  # Arrow
     names = getattr(X, "columns", None) if names is None else names
     if names is not None:
