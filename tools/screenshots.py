@@ -9,6 +9,7 @@ installed, these pictures are left out, with a message.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,7 @@ SESSIONS = {
     "terminal": [
         "syntf example",
         "syntf anonymize example.csv --keep topic --shuffle --out release",
-        "syntf explain library",
+        "syntf explain 'Why was the evening bus removed?'",
     ],
     "bounds": ["syntf bounds"],
     "evaluate": [
@@ -58,7 +59,7 @@ def terminal(name: str, commands: list[str], work: Path, images: Path) -> None:
     for number, command in enumerate(commands):
         console.print(Text("\n" * (number > 0) + "$ " + command, style="bold"), soft_wrap=False)
         result = subprocess.run(
-            [*SYNTF, *command.split()[1:]], cwd=work, env=env, capture_output=True, text=True
+            [*SYNTF, *shlex.split(command)[1:]], cwd=work, env=env, capture_output=True, text=True
         )
         if result.returncode:
             sys.exit(f"{command} failed: {result.stderr.strip()}")
