@@ -60,8 +60,8 @@ def test_anonymize_skips_broken_rows_and_describes_the_ledger_run(record):
         file.write("one,too,many\n")
     Ledger.create("l", budget=100)
     found = record(
-        "anonymize", "texts.csv", *WORDS, "--bad-rows", "skip", "--ledger", "l", "--out", "out",
-        "--loss", 3, "--length", 10, "--quiet",
+        "anonymize", "texts.csv", *WORDS, "--bad-rows", "skip", "--max-bad-rows", "0.5",
+        "--ledger", "l", "--out", "out", "--loss", 3, "--length", 10, "--quiet",
     )  # fmt: skip
     (run,) = Ledger("l").verify().runs
     assert found["documents"] == 3

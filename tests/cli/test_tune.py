@@ -176,7 +176,7 @@ def test_bad_input_gives_one_line_and_no_files(here, tmp_path, options, says):
 
 def test_example_corpus_has_its_own_columns(tmp_path):
     columns = {"text": "body", "label": None, "author": None, "split": None, "test_share": 0.4}
-    found = job.read_corpus(tmp_path / "absent", "example", None, columns)
+    found = job.read_corpus(tmp_path / "absent", "example", None, columns, {})
     assert len(found) == 320
     assert len(set(found.labels.tolist())) == 5
     assert len(set(found.authors.tolist())) == 8
@@ -184,13 +184,16 @@ def test_example_corpus_has_its_own_columns(tmp_path):
 
 def test_command_has_all_settings_that_differ_from_the_defaults():
     best = Candidate(2, 9.0, 80, 5_000, "tfidf")
-    plain = tune.anonymize_command("a b.csv", "text", Settings(), best)
+    plain = tune.anonymize_command("a b.csv", "text", Settings(), best, {})
     assert plain == (
         "syntf anonymize 'a b.csv' --text text --neighbours 2 --loss 9 --length 80 "
         "--max-size 5000 --weights tfidf --out release"
     )
     settings = Settings(morphology="orth", synsets=True, numbers=True, vectors="v.txt")
-    made = shlex.split(tune.anonymize_command("t.csv", "text", settings, best._replace(loss=1 / 3)))
+    candidate = best._replace(loss=1 / 3)
+    reader = {"format": "csv", "encoding": "cp1252", "bad_rows": "stop"}
+    made = shlex.split(tune.anonymize_command("t.csv", "text", settings, candidate, reader))
+    assert made[5:9] == ["--encoding", "cp1252", "--input-format", "csv"]
     assert made[made.index("--loss") + 1] == repr(1 / 3)
     pairs = ("--morphology", "orth"), ("--vectors", "v.txt"), ("--synsets", "--keep-numbers")
     for words in map(list, pairs):

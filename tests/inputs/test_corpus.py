@@ -165,7 +165,7 @@ def test_the_first_broken_row_stops_the_run(tmp_path, name, raw, places):
 @pytest.mark.parametrize(("name", "raw", "places"), BROKEN)
 def test_skipped_rows_are_counted_and_located(tmp_path, name, raw, places):
     (tmp_path / name).write_text(raw)
-    corpus = Corpus([tmp_path / name], "text", [], bad_rows="skip")
+    corpus = Corpus([tmp_path / name], "text", [], bad_rows="skip", max_bad_rows=0.5)
     for _ in range(2):  # counted anew in every pass
         found = list(corpus.texts())
         assert (found[0][:1], found[-1], len(found)) == ("a", "c", 2)
@@ -213,7 +213,7 @@ def test_the_first_batch_is_part_of_the_next_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(corpora, "BATCH", 2)
     path = tmp_path / "a.csv"
     path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
-    corpus = Corpus([path], "text", bad_rows="skip")
+    corpus = Corpus([path], "text", bad_rows="skip", max_bad_rows=0.2)
     corpus.read_first_batch()
     assert corpus.skipped_rows == 0
     for _ in range(2):
@@ -229,3 +229,65 @@ def test_reading_the_first_batch_reports_broken_rows(tmp_path):
     path.write_text("text\na,b\n")
     with pytest.raises(SyntfError, match="line 2 has too many fields"):
         Corpus([path], "text").read_first_batch()
+
+
+@pytest.mark.parametrize("bad_rows", ["stop", "skip"])
+@pytest.mark.parametrize(
+    ("name", "raw", "advice"),
+    [
+        ("a.csv", '{"text": "a, b"}\n{"text": "c"}\n', "JSON lines: add --input-format jsonl"),
+        ("a.jsonl", "id,text\n1,canary\n", "check its format"),
+        ("a.jsonl", '[{"text": "canary"},\n{"text": 1}]\n', "add --input-format json"),
+        ("a.csv", "text\ncanary,1\nb,2\nc\n", "say it with --delimiter"),
+    ],
+)
+def test_a_wrong_format_is_named_instead_of_skipping_rows(tmp_path, name, raw, advice, bad_rows):
+    (tmp_path / name).write_text(raw)
+    with pytest.raises(SyntfError) as error:
+        list(Corpus([tmp_path / name], "text", [], bad_rows=bad_rows))
+    assert advice in str(error.value)
+    assert "--bad-rows" not in str(error.value)
+    assert "canary" not in str(error.value)
+
+
+def test_a_wrong_format_is_told_after_a_part_of_a_long_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "TRIED_ROWS", 20)
+    (tmp_path / "a.csv").write_text("text\n" + "a,b\n" * 10_000)
+    with pytest.raises(SyntfError, match=r"line 2 has too many .*20 of 20 rows are broken"):
+        list(Corpus([tmp_path / "a.csv"], "text"))
+    (tmp_path / "a.csv").write_text("text\na,b\n" + "a\n" * 10_000)
+    with pytest.raises(SyntfError, match=r"line 2 has too many .*--bad-rows skip leaves"):
+        list(Corpus([tmp_path / "a.csv"], "text"))
+
+
+@pytest.mark.parametrize(("good", "allowed"), [(9, True), (8, False)])
+def test_the_share_of_skipped_rows_is_limited_in_every_file(tmp_path, good, allowed):
+    (tmp_path / "a.csv").write_text("text\n" + "a\n" * 100)
+    (tmp_path / "b.csv").write_text("text\n" + "a\n" * good + "b,c\n")
+    corpus = Corpus([tmp_path / "a.csv", tmp_path / "b.csv"], "text", bad_rows="skip")
+    if allowed:
+        assert len(list(corpus.texts())) == 109
+        return
+    with pytest.raises(SyntfError, match=r"b\.csv: 1 of 9 rows are broken, and --max-bad-rows"):
+        list(corpus.texts())
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5])
+def test_a_share_of_rows_is_between_0_and_1(tmp_path, share):
+    with pytest.raises(SyntfError, match="from 0 to 1"):
+        Corpus([tmp_path], max_bad_rows=share)
+
+
+def test_a_file_without_a_readable_row_is_refused_whatever_may_be_skipped(tmp_path):
+    (tmp_path / "a.csv").write_text("text\na,b\n")
+    with pytest.raises(SyntfError, match="all of its 1 rows are broken"):
+        list(Corpus([tmp_path / "a.csv"], "text", bad_rows="skip", max_bad_rows=1))
+
+
+def test_errors_about_columns_name_the_file_of_several(tmp_path):
+    (tmp_path / "a.csv").write_text("body,id\na,1\n")
+    (tmp_path / "b.csv").write_text("boddy,id\na,1\n")
+    with pytest.raises(SyntfError, match=r"b\.csv: no column 'body'; .*did you mean 'boddy'"):
+        list(Corpus([tmp_path / "a.csv", tmp_path / "b.csv"], "body", []))
+    with pytest.raises(SyntfError, match=r"^no column 'text'"):
+        list(Corpus([tmp_path / "a.csv"], "text", []))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
 from syntf.inputs import csv_rows
-from syntf.inputs.files import UTF_8
+from syntf.inputs.encodings import UTF_8
 
 compiled = pytest.mark.skipif(csv_rows._compiled is None, reason="built without a compiler")
 

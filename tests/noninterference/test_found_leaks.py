@@ -34,7 +34,8 @@ def make(tmp_path, toy_vectors):
 
 
 def rows(path, **options):
-    corpus = Corpus([path], "text", ["id"], **options)
+    given = {"undecodable": "replace", "max_bad_rows": 0.9, **options}
+    corpus = Corpus([path], "text", ["id"], **given)
     return [row for frame in corpus for row in frame.select("id", "text").rows()]
 
 
@@ -117,7 +118,8 @@ SEPARATOR = b"From someone@example.org Mon Jan  1 10:00:00 2024\n"
 
 
 def bodies(path, **options):
-    return [text for frame in Corpus([path], "text", [], **options) for text in frame["text"]]
+    corpus = Corpus([path], "text", [], max_bad_rows=0.5, **options)
+    return [text for frame in corpus for text in frame["text"]]
 
 
 def test_a_body_line_that_begins_with_from_does_not_end_a_message(tmp_path):
@@ -209,6 +211,7 @@ def test_broken_rows_are_told_on_standard_error(tmp_path, call):
     path.write_text("text\ncat\na,b\n")
     Path(tmp_path / "terms.txt").write_text("\n".join(WORDS))
     options = ["--vocabulary", tmp_path / "terms.txt", "--bad-rows", "skip", "--length", 5]
+    options += ["--max-bad-rows", 0.5]
     for more in ([], ["--json"]):
         code, out, err = call(
             "anonymize", path, *options, "--out", tmp_path / f"r{len(more)}", *more
@@ -217,3 +220,14 @@ def test_broken_rows_are_told_on_standard_error(tmp_path, call):
         assert "broken row" not in out.replace(str(tmp_path), "")
         assert "1 broken row was left out" in err
         assert "line 3 has too many fields" in err
+
+
+@pytest.mark.parametrize("raw", [b"dog \xff", b"a,b,c"])
+def test_a_text_that_stops_a_run_leaves_no_release(tmp_path, call, raw):
+    """The owner learns on standard error that a text cannot be read. Nobody else learns it."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text\ncat\n" * 40 + raw + b"\n")
+    code, out, err = call("anonymize", path, "--preset", "words", "--out", tmp_path / "release")
+    assert (code, out) == (2, "")
+    assert "line 81 " in err
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]

@@ -51,7 +51,21 @@ class Command(click.Command):
 
 def option(*names: str, group: str = BASIC, **attributes: Any) -> Decorator:
     """Return a decorator that adds an option under the heading `group`."""
+    if "--out" in names:
+        attributes["callback"] = _refuse_standard_output
     return click.option(*names, cls=Option, group=group, **attributes)
+
+
+def _refuse_standard_output(
+    context: click.Context, parameter: click.Parameter, value: Path | None
+) -> Path | None:
+    """Refuse ``--out -``: every command writes files or folders, none writes to a pipe."""
+    if value is not None and str(value) == "-":
+        raise click.BadParameter(
+            "nothing is written to standard output; name a place, such as --out result",
+            context, parameter,
+        )  # fmt: skip
+    return value
 
 
 def combine(*decorators: Decorator) -> Decorator:
@@ -162,7 +176,7 @@ quiet = option("--quiet", "-q", is_flag=True, help="Print errors only.")
 no_progress = option("--quiet", "-q", is_flag=True, help="Print the result without progress.")
 force = option("--force", is_flag=True, help="Replace the file.")
 
-input_options = combine(
+reader_options = combine(
     option(
         "--input-format",
         type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
@@ -171,11 +185,27 @@ input_options = combine(
         "standard input.",
     ),
     option(
+        "--delimiter",
+        metavar="CHARACTER",
+        group=FILES,
+        help="What separates the fields of CSV files, such as ; or tab. [default: the one of , ; "
+        "tab and | that divides the header line into most fields]",
+    ),
+    option(
         "--encoding",
         default="utf-8",
         show_default=True,
         group=FILES,
-        help="Encoding of text files. Example: latin-1.",
+        help="Encoding of text files. Example: cp1252.",
+    ),
+    option(
+        "--undecodable",
+        type=click.Choice(["stop", "replace"]),
+        default="stop",
+        show_default=True,
+        group=FILES,
+        help="At bytes that do not fit the encoding: 'stop' before anything is written, or "
+        "'replace' them.",
     ),
     option(
         "--bad-rows",
@@ -186,8 +216,45 @@ input_options = combine(
         help="At rows with a wrong number of fields or bad JSON: 'stop' before anything is "
         "written, or 'skip' them and list them.",
     ),
+    option(
+        "--max-bad-rows",
+        type=click.FloatRange(0, 1),
+        default=0.1,
+        show_default=True,
+        metavar="SHARE",
+        group=FILES,
+        help="With --bad-rows skip: largest share of the rows of a file that may be skipped.",
+    ),
 )
-"""How files of texts are read."""
+"""How files of texts are read; the same for every command that reads texts."""
+
+READER_DEFAULTS: dict[str, Any] = {
+    "input_format": None, "delimiter": None, "encoding": "utf-8", "undecodable": "stop",
+    "bad_rows": "stop", "max_bad_rows": 0.1,
+}  # fmt: skip
+
+
+def reader_from(options: dict[str, Any]) -> dict[str, Any]:
+    """Remove the reader options from `options`; return them as arguments of a Corpus."""
+    chosen = {name: options.pop(name) for name in READER_DEFAULTS}
+    return {"format": chosen.pop("input_format"), **chosen}
+
+
+def reader_words(reader: dict[str, Any]) -> list[str]:
+    """Return the words of a command line that give these arguments of a Corpus again.
+
+    >>> reader_words({"format": "csv", "encoding": "utf-8", "delimiter": ";"})
+    ['--delimiter', ';', '--input-format', 'csv']
+    """
+    options = {"input_format" if name == "format" else name: reader[name] for name in reader}
+    chosen = {name: options[name] for name in sorted(options)}
+    return [
+        word
+        for name, value in chosen.items()
+        if value != READER_DEFAULTS[name]
+        for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
+
 
 corpus_options = combine(
     text,

@@ -25,6 +25,7 @@ UNSUPPORTED = {
     "resume": "Spark repeats lost tasks by itself; a new run draws again",
     "seed": "repeatable releases are for tests, which need no cluster",
     "jobs": "a task has one core; the cluster decides how many tasks run",
+    "delimiter": "a cluster reads fields separated by commas (.csv) or tabs (.tsv)",
     "shuffle": "the rows of a cluster are always in a random order",
     "author_loss": "a cluster does not choose documents of an author; use one machine",
 }
@@ -34,6 +35,7 @@ FIXED = {
     "format": ("parquet", "a cluster writes Parquet"),
     "encoding": ("utf-8", "a cluster reads UTF-8"),
     "device": ("cpu", "run syntf bounds --device cuda first to put the table into the cache"),
+    "undecodable": ("replace", "Spark replaces bytes that are not UTF-8"),
     "bad_rows": ("stop", "Spark cannot say where the broken rows were"),
 }
 """Options that have only one possible value, and why."""

@@ -57,8 +57,9 @@ class TableError(RuntimeError):
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return a hint at a similar name, to end a sentence with; empty if none is similar.
 
-    >>> suggestion("tex", ["text", "topic"]), suggestion("x", ["text"])
-    ("; did you mean 'text'?", '')
+    >>> suggestion("tex", ["Text", "topic"]), suggestion("x", ["text"])
+    ("; did you mean 'Text'?", '')
     """
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    by_letters = {one.casefold(): one for one in known}
+    near = get_close_matches(name.casefold(), list(by_letters), n=1)
+    return f"; did you mean {by_letters[near[0]]!r}?" if near else ""

@@ -6,6 +6,13 @@ from typing import Any
 import polars as pl
 
 from syntf.core.errors import SyntfError, suggestion
+from syntf.inputs.encodings import Undecodable
+
+NAMES_OF_TEXTS = (
+    "text", "body", "content", "message", "comment", "review", "description", "document", "post",
+    "answer", "article", "abstract", "note", "feedback", "tweet", "mail", "email",
+)  # fmt: skip
+"""What columns with texts are often called, the likeliest first."""
 
 LISTED_COLUMNS = 20
 """How many columns an error message lists."""
@@ -16,14 +23,26 @@ def texts(frame: pl.DataFrame, column: str) -> list[str]:
     return text_column(frame, column).to_list()
 
 
-def text_column(frame: pl.DataFrame, column: str) -> pl.Series:
-    """Return a column as strings without nulls: a null is an empty text."""
+def text_column(
+    frame: pl.DataFrame, column: str, undecodable: Undecodable = "replace"
+) -> pl.Series:
+    """Return a column as strings without nulls: a null is an empty text.
+
+    Bytes are decoded as UTF-8; those that do not fit are replaced or refused.
+    """
     require([column], frame.columns)
     values = frame[column]
     if values.dtype == pl.String and not values.null_count():
         return values
     if values.dtype == pl.Binary:
-        decoded = [(value or b"").decode("utf-8", "replace") for value in values.to_list()]
+        errors = "replace" if undecodable == "replace" else "strict"
+        try:
+            decoded = [(value or b"").decode("utf-8", errors) for value in values.to_list()]
+        except UnicodeDecodeError:
+            raise SyntfError(
+                f"column {column!r} holds bytes that are not UTF-8: decode the column first, or "
+                "replace such bytes with --undecodable replace"
+            ) from None
         return pl.Series(column, decoded, pl.String)
     try:
         if not values.dtype.is_nested():
@@ -68,8 +87,17 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
                 listed = ", ".join(existing[:LISTED_COLUMNS])
                 if len(existing) > LISTED_COLUMNS:
                     listed += f" and {len(existing) - LISTED_COLUMNS} more"
-                found = f"the columns are: {listed}{suggestion(column, existing)}"
+                found = f"the columns are: {listed}{_suggested(column, existing)}"
             raise SyntfError(f"no column {column!r}; {found}")
+
+
+def _suggested(column: str, existing: Sequence[str]) -> str:
+    """Suggest a column of a similar name, or one of a usual name in place of the usual 'text'."""
+    if found := suggestion(column, existing):
+        return found
+    usual = {name.casefold(): name for name in existing}
+    fitting = [usual[name] for name in NAMES_OF_TEXTS if name in usual]
+    return f"; did you mean {fitting[0]!r}?" if column == "text" and fitting else ""
 
 
 def _without_categories(kind: Any) -> Any:
@@ -86,4 +114,5 @@ def _without_categories(kind: Any) -> Any:
 
 def _looks_like_a_name(column: str) -> bool:
     """Return whether a name may be shown. The first line of a file without a header is a text."""
-    return len(column) <= 40 and len(column.split()) <= 4 and column.isprintable()
+    short = len(column) <= 40 and len(column.split()) <= 4
+    return short and column.isprintable() and not set(column) & set('{}"<>')

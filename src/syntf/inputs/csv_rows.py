@@ -1,16 +1,19 @@
-"""Read CSV and TSV files: the csv module says what a row is; a compiled loop reads plain rows.
+"""Read CSV files with any delimiter. The csv module says what a row is.
 
-The loop (``_separated.c``) stops before the first row that is not plain, for instance one with too
-few fields, and the csv module goes on from there. So rows and error messages are the same with and
-without the loop. A row ends with a newline. A carriage return without a newline after it, outside
-quotes, makes a row broken: the row must not become two documents.
+A compiled loop (``_separated.c``) reads plain rows. It stops before the first row that is not
+plain, for instance one with too few fields, and the csv module goes on from there. So rows and
+error messages are the same with and without the loop. A row ends with a newline. A carriage return
+without a newline after it, outside quotes, makes a row broken: the row must not become two
+documents.
 """
 
+import codecs
 import csv
 import io
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -19,7 +22,8 @@ import polars as pl
 
 from syntf import native
 from syntf.core.errors import SyntfError
-from syntf.inputs.files import UTF_8, without_surrogates
+from syntf.inputs.encodings import UTF_8
+from syntf.inputs.files import without_surrogates
 
 _compiled = native.load("_separated")
 
@@ -29,6 +33,10 @@ BLOCK = 1 << 20
 LONGEST_ROW = 1 << 26
 """The largest number of bytes that the loop reads in search of the end of a row."""
 
+DELIMITERS = ",;\t|"
+"""The delimiters that are found by themselves; where two fit equally, the first is taken."""
+
+_LONGEST_HEADER = 1 << 20
 _BYTE_ORDER_MARK = "\ufeff".encode()
 _BARE_RETURN = re.compile("\r(?!\n)")
 
@@ -39,19 +47,49 @@ Broken = Callable[[int, str], None]
 
 
 def frames(
-    file: Any, *, delimiter: str, name: str, encoding: str, most: int, broken: Broken
+    file: Any, *, delimiter: str | None, name: str, encoding: str, most: int, broken: Broken
 ) -> Iterator[pl.DataFrame]:
     """Yield the rows of a binary file, at most `most` at once, every column as strings.
 
     The first row names the columns. The last frame may be empty. A broken row is left out, unless
-    `broken` raises an error.
+    `broken` raises an error. Without a delimiter, the first line decides: no text changes how
+    another is read.
     """
+    if delimiter is None:
+        line, read = _first_line(file, encoding)
+        delimiter = find_delimiter(line)
+        file = io.BufferedReader(_Joined(read, file))
     rest = _Rest(None, 0, b"")
     if _compiled is not None and encoding == UTF_8:
         rest = yield from _plain_rows(file, delimiter, name, most)
         file, encoding = io.BufferedReader(_Joined(rest.unread, file)), "utf-8"
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
         yield from _other_rows(lines, delimiter, name, most, broken, rest)
+
+
+def find_delimiter(header: str) -> str:
+    """Return the delimiter that divides a header line into most fields; the comma if none does.
+
+    A delimiter is not considered if the line ends inside a quote with it.
+
+    >>> find_delimiter('id;"a, b, c";text'), find_delimiter("text")
+    (';', ',')
+    """
+    fields = dict.fromkeys(DELIMITERS, 0)
+    for delimiter in DELIMITERS:
+        with suppress(csv.Error):
+            fields[delimiter] = len(next(csv.reader([header], delimiter=delimiter, strict=True)))
+    return max(fields, key=fields.__getitem__)
+
+
+def _first_line(file: Any, encoding: str) -> tuple[str, bytes]:
+    """Read the first line that is not blank; return it and all bytes read."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    read, text = b"", ""
+    while "\n" not in text and len(read) < _LONGEST_HEADER and (block := file.read(1 << 13)):
+        read += block
+        text = (text + decoder.decode(block)).lstrip("\r\n")
+    return text.partition("\n")[0].removesuffix("\r"), read
 
 
 @dataclass(frozen=True)

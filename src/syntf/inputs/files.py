@@ -15,12 +15,42 @@ from syntf.core.files import sha256_of
 
 STDIN = "-"
 
-UTF_8 = "utf-8-sig"
-"""The default encoding: UTF-8, with a byte order mark or without."""
-
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
             ".parquet": "parquet", ".mbox": "mbox"}  # fmt: skip
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+
+
+_SIGNATURES = (
+    (b"PAR1", "a Parquet file", "parquet"), (b"ARROW1", "an Arrow file", "arrow"),
+    (b"PK\x03\x04", "a zip archive or an Excel file", None), (b"\x1f\x8b", "a gzip file", None),
+    (b"SQLite format 3", "an SQLite file", "sqlite"), (b"From ", "an mbox file", "mbox"),
+    (b"%PDF-", "a PDF file", None), (b"[", "a JSON array", "json"), (b"{", "JSON lines", "jsonl"),
+)  # fmt: skip
+"""How files of a format begin, what they are called in messages, and their --input-format."""
+
+
+def format_advice(path: Path, format: str) -> str:
+    """Say what to check if most rows of a file are broken."""
+    if likely := likely_format(path, format):
+        return likely
+    if format in ("csv", "tsv"):
+        return "check what its fields are separated by, and say it with --delimiter"
+    return "check its format, and say it with --input-format"
+
+
+def likely_format(path: Path, format: str) -> str:
+    """Say which other format or encoding a file has by its first bytes; nothing if none."""
+    if str(path) == STDIN or path.is_dir():
+        return ""
+    with open_raw(path) as raw, decompressed(raw, path) as plain:
+        head = plain.read(64).removeprefix("\ufeff".encode()).lstrip()
+    for start, described, option in _SIGNATURES:
+        if head.startswith(start) and option != format:
+            say = f": add --input-format {option}" if option else ""
+            return f"it looks like {described}{say}"
+    if format in ("csv", "tsv", "jsonl") and head[1:2] == b"\0":
+        return "it looks like UTF-16: add --encoding utf-16-le"
+    return ""
 
 
 def expand(inputs: Sequence[str | PathLike[str]]) -> list[Path]:
@@ -103,6 +133,18 @@ def stamps(path: Path) -> list[tuple[str, int, int]]:
     """Return name, size and time of a file, or of all files in a folder, to notice changes."""
     files = files_below(path) if path.is_dir() else [path]
     return [(display_name(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+
+
+def check_delimiter(delimiter: str | None, formats: Sequence[str]) -> str | None:
+    """Return a delimiter that a person chose, as one character; refuse what cannot be one."""
+    if delimiter is None:
+        return None
+    if not {"csv", "tsv"} & set(formats):
+        raise SyntfError("--delimiter is for CSV files, and the input has none")
+    character = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
+    if len(character) != 1 or not character.isascii() or character in '"\r\n\0':
+        raise SyntfError("a delimiter is one ASCII character, such as ; or tab")
+    return character
 
 
 def display_name(path: Path) -> str:

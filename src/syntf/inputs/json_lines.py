@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.inputs.files import UTF_8, without_surrogates
+from syntf.inputs.encodings import UTF_8
+from syntf.inputs.files import without_surrogates
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""
@@ -40,7 +41,8 @@ def frames(
     """
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
         rows: list[dict[str, str | None]] = []
-        found, size = False, 0
+        found = readable = False
+        size = 0
         missing = dict.fromkeys(columns or ())
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -53,6 +55,7 @@ def frames(
             if text is not None and isinstance(row.get(text), dict | list):
                 broken(number, "has a list or an object where the text should be")
                 continue
+            readable = True
             for key in row.keys() & missing.keys():
                 del missing[key]
             wanted = row.keys() if columns is None else row.keys() & set(columns)
@@ -67,7 +70,7 @@ def frames(
                 rows, size = [], 0
         if not found:
             raise SyntfError(f"{name} is empty")
-        if missing:
+        if missing and readable:
             raise SyntfError(f"no row of {name} has a column {next(iter(missing))!r}")
         if rows:
             yield _frame(rows, columns or list(dict.fromkeys(key for row in rows for key in row)))

@@ -24,7 +24,8 @@ from syntf.core import entropy, parallel
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.inputs import files
-from syntf.inputs.corpus import BadRows, Corpus
+from syntf.inputs.corpus import MAX_BAD_ROWS, BadRows, Corpus
+from syntf.inputs.encodings import Undecodable
 from syntf.mechanism import gpu
 from syntf.pipeline import sample
 from syntf.pipeline.anonymizer import Anonymizer
@@ -83,6 +84,9 @@ def release(
     input_format: str | None = None,
     encoding: str = "utf-8",
     bad_rows: BadRows = "stop",
+    max_bad_rows: float = MAX_BAD_ROWS,
+    delimiter: str | None = None,
+    undecodable: Undecodable = "stop",
     settings: Settings | None = None,
     ledger: "Ledger | str | PathLike[str] | None" = None,
     author: str | None = None,
@@ -121,6 +125,12 @@ def release(
         The encoding of text files.
     bad_rows : {"stop", "skip"}
         Stop at a broken row before anything is released, or leave such rows out.
+    max_bad_rows : float
+        The largest share of the rows of a file that may be left out.
+    delimiter : str, optional
+        The delimiter of CSV files, in place of the one that the header line has most of.
+    undecodable : {"stop", "replace"}
+        Stop at bytes that do not fit the encoding before anything is released, or replace them.
     settings : Settings, optional
         How to anonymize. Instead, single settings can be given as further keyword arguments,
         such as ``preset="accurate"`` or ``length=100``.
@@ -197,7 +207,9 @@ def release(
     budget = open_ledger(ledger, author, limited=author_loss is not None)
     several = [inputs] if isinstance(inputs, str | PathLike) else inputs
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
-    corpus = Corpus([Path(one) for one in several], text, read, encoding, input_format, bad_rows)
+    corpus = Corpus(
+        several, text, read, encoding, input_format, bad_rows, delimiter, undecodable, max_bad_rows
+    )
     if not corpus.repeatable:
         _check_single_pass(
             settings, resume=resume, charged=budget is not None, limited=author_loss is not None
@@ -364,6 +376,7 @@ def _run_key(
     stamps = [files.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, stamps, corpus.formats, corpus.encoding, corpus.bad_rows, described,
+        corpus.delimiter, corpus.undecodable,
         guarantee.as_dict(), settings.numbers, settings.idf,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -17,9 +17,9 @@ from syntf.cli.options import (
     PRIVACY,
     as_json,
     device,
-    input_options,
     option,
     quiet,
+    reader_options,
     setting_options,
     settings_from,
     text,
@@ -84,7 +84,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     group=FILES,
     help="Format of the counts.",
 )
-@input_options
+@reader_options
 @option(
     "--accept-coverage/--no-accept-coverage",
     group=FILES,

@@ -14,9 +14,10 @@ from syntf.cli.options import (
     PRIVACY,
     as_json,
     combine,
-    input_options,
     option,
     quiet,
+    reader_from,
+    reader_options,
     setting_options,
     settings_from,
     text,
@@ -75,7 +76,7 @@ def command() -> None:
     help="Declare that the texts are not public, for example because they are the texts that you "
     "release. A release with the codebook is then marked as not private.",
 )
-@input_options
+@reader_options
 def build(
     public: tuple[str, ...],
     text: str,
@@ -86,9 +87,6 @@ def build(
     force: bool,
     as_json: bool,
     quiet: bool,
-    input_format: str | None,
-    encoding: str,
-    bad_rows: Any,
     **options: Any,
 ) -> None:
     """Build a codebook from the texts in PUBLIC, for --codebook of other commands.
@@ -109,9 +107,10 @@ def build(
     from syntf.inputs.corpus import Corpus
     from syntf.pipeline import prepare
 
+    reader = reader_from(options)
     settings = settings_from(options)
     _check_target(out, force=force)
-    corpus = Corpus(public, text, [], encoding, input_format, bad_rows)
+    corpus = Corpus(public, text, [], **reader)
     with output.progress(quiet) as stages:
         texts = list(corpus.texts())
         vectors = prepare.vectors_for(settings, stages)

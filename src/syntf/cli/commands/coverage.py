@@ -4,30 +4,38 @@ No other command computes these figures, so none of them can end up in a release
 """
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
 from syntf.cli import output
 from syntf.cli.config import ConfiguredCommand
-from syntf.cli.options import FILE, as_json, no_progress, setting_options, settings_from, text
+from syntf.cli.options import (
+    as_json,
+    no_progress,
+    reader_from,
+    reader_options,
+    setting_options,
+    settings_from,
+    text,
+)
 
 HEADING = "For the owner of the texts; not part of any release. Do not publish."
 
 
 @click.command("coverage", cls=ConfiguredCommand)
-@click.argument("input", type=FILE)
+@click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
 @text
 @setting_options("preset", "neighbours", "morphology", "analyzer", "vocabulary", "vectors")
 @setting_options("numbers")
 @as_json
 @no_progress
-def command(input: Path, text: str, as_json: bool, quiet: bool, **options: Any) -> None:
+@reader_options
+def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Show how many words of the texts in INPUT are known. For the owner of the texts only.
 
-    The figures are exact, so they reveal something about single documents. They are printed and
-    not written to any file.
+    INPUT is anything that syntf anonymize reads. The figures are exact, so they reveal something
+    about single documents. They are printed and not written to any file.
 
     \b
     Example:
@@ -37,8 +45,9 @@ def command(input: Path, text: str, as_json: bool, quiet: bool, **options: Any) 
     from syntf.pipeline.prepare import known_words
     from syntf.vocabulary.coverage import coverage
 
+    reader = reader_from(options)
     settings = settings_from(options)
-    texts = list(Corpus([input], text, []).texts())
+    texts = list(Corpus(inputs, text, [], **reader).texts())
     with output.progress(quiet) as stages:
         analyzer, words = known_words(settings, stages)
     found = coverage(texts, analyzer, words)

@@ -12,6 +12,8 @@ from syntf.cli.options import (
     corpus_options,
     evaluation_options,
     option,
+    reader_from,
+    reader_options,
     setting_option,
     setting_options,
     settings_from,
@@ -20,7 +22,7 @@ from syntf.pipeline.settings import Settings
 
 
 @click.command("evaluate", cls=ConfiguredCommand)
-@click.argument("input", type=FILE, metavar="FILE")
+@click.argument("input", type=click.Path(), metavar="FILE")
 @corpus_options
 @option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
@@ -32,8 +34,9 @@ from syntf.pipeline.settings import Settings
 @setting_options(
     "min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
+@reader_options
 def command(
-    input: Path,
+    input: str,
     out: Path,
     min_test: int,
     runs: int,
@@ -75,12 +78,13 @@ def command(
     from syntf.report.page import REPORT_FILE, render_report
 
     columns = corpus_columns(options)
+    reader = reader_from(options)
     settings = settings_from(options)
     if columns["label"] is None and columns["author"] is None:
         raise SyntfError("nothing to predict: name a column with --label, --author or both")
     if scrub:
         scrubber_version()  # raises an error if scrubadub is not installed
-    corpus = corpus_from_table(inputs.read(input), **columns)
+    corpus = corpus_from_table(inputs.read(input, **reader), **columns)
     evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
     notices = [*corpus.notices, *(missing if columns["author"] is not None else [])]
     if columns["label"] is not None and evaluator.why_no_labels:

@@ -13,6 +13,9 @@ from syntf.cli.options import (
     corpus_options,
     evaluation_options,
     option,
+    reader_from,
+    reader_options,
+    reader_words,
     setting_options,
     settings_from,
 )
@@ -30,7 +33,7 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 
 
 @click.command("tune", cls=ConfiguredCommand)
-@click.argument("input", type=FILE, metavar="FILE")
+@click.argument("input", type=click.Path(), metavar="FILE")
 @corpus_options
 @option(
     "--unit",
@@ -79,8 +82,9 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 @setting_options(
     "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
 )
+@reader_options
 def command(
-    input: Path,
+    input: str,
     out: Path,
     unit: str,
     target_utility: float | None,
@@ -115,16 +119,18 @@ def command(
     from syntf.evaluation.tuning.search import Goal
 
     columns = corpus_columns(options)
+    reader = reader_from(options)
     job_options = {name: options.pop(name) for name in ("min_test", "runs", "tagger", "force")}
     settings = settings_from({**options, "preset": unit})
     goal = Goal(target_utility, max_loss, max_loss_per_word)
     with output.progress(quiet) as stages:
-        corpus = read_corpus(input, stand_in, data_home, columns)
+        corpus = read_corpus(input, stand_in, data_home, columns, reader)
         find = find_loss if unit == "document" else find_parameters
         outcome: Any = find(corpus, settings, goal, out, stages=stages, **job_options)
     if as_json:
         record = _document_record if unit == "document" else _record
-        output.emit({**record(outcome, input, columns["text"], settings), "out": str(out)})
+        about = record(outcome, input, columns["text"], settings, reader)
+        output.emit({**about, "out": str(out)})
     quiet = quiet or as_json
     if not quiet:
         evaluation_tables.print_heading(outcome.notices)
@@ -138,7 +144,7 @@ def command(
         output.say(f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}")
         losses = evaluation_tables.loss_text(chosen.results, chosen.parameters)
         output.say(f"{losses}. To run:\n")
-        line = _command_of(unit)(input, columns["text"], settings, chosen[0])
+        line = _command_of(unit)(input, columns["text"], settings, chosen[0], reader)
         output.say(output.escape(line), wrap=False)
         evaluation_tables.print_folder("\nCandidates, figure and results", out)
 
@@ -147,9 +153,11 @@ def _command_of(unit: str) -> Any:
     return document_command if unit == "document" else anonymize_command
 
 
-def document_command(input: Path, text: str, settings: Settings, best: Any) -> str:
+def document_command(
+    input: str, text: str, settings: Settings, best: Any, reader: dict[str, Any]
+) -> str:
     """Return the shell command that releases whole documents with the loss of a trial."""
-    words = [*_command_start(input, text), "--document-loss", f"{best.loss:g}"]
+    words = [*_command_start(input, text, reader), "--document-loss", f"{best.loss:g}"]
     for name in ("codebook", "morphology", "analyzer", "vectors"):
         value = getattr(settings, name)
         if value != getattr(Settings, name):
@@ -158,14 +166,17 @@ def document_command(input: Path, text: str, settings: Settings, best: Any) -> s
     return shlex.join([*words, "--out", "release"])
 
 
-def _command_start(input: Path, text: str) -> list[str]:
-    path = str(input)
-    return ["syntf", "anonymize", f"./{path}" if path.startswith("-") else path, "--text", text]
+def _command_start(input: str, text: str, reader: dict[str, Any]) -> list[str]:
+    """Return the words that name the input and say how to read it."""
+    path = f"./{input}" if input.startswith("-") else input
+    return ["syntf", "anonymize", path, "--text", text, *reader_words(reader)]
 
 
-def anonymize_command(input: Path, text: str, settings: Settings, best: Any) -> str:
+def anonymize_command(
+    input: str, text: str, settings: Settings, best: Any, reader: dict[str, Any]
+) -> str:
     """Return the shell command that makes a release with the parameters of a candidate."""
-    words = _command_start(input, text)
+    words = _command_start(input, text, reader)
     words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
     words += ["--length", str(best.length), "--max-size", str(best.max_size)]
     words += ["--weights", best.weights]
@@ -193,7 +204,9 @@ def _trials_table(outcome: Any) -> Any:
     return table
 
 
-def _document_record(outcome: Any, input: Path, text: str, settings: Settings) -> dict[str, Any]:
+def _document_record(
+    outcome: Any, input: str, text: str, settings: Settings, reader: dict[str, Any]
+) -> dict[str, Any]:
     """Return the outcome of a search for a loss per document, for JSON output."""
     from syntf.cli import evaluation_tables
 
@@ -215,7 +228,7 @@ def _document_record(outcome: Any, input: Path, text: str, settings: Settings) -
             "chosen": {"document_loss": chosen.trial.loss},
             **evaluation_tables.loss_record(chosen.results, chosen.parameters),
             "results": evaluation_tables.result_records(chosen.results),
-            "command": document_command(input, text, settings, chosen.trial),
+            "command": document_command(input, text, settings, chosen.trial, reader),
         }
     return record
 
@@ -241,7 +254,9 @@ def _finalists_table(outcome: Any) -> Any:
     return table
 
 
-def _record(outcome: Any, input: Path, text: str, settings: Settings) -> dict[str, Any]:
+def _record(
+    outcome: Any, input: str, text: str, settings: Settings, reader: dict[str, Any]
+) -> dict[str, Any]:
     """Return the outcome for JSON output."""
     from syntf.cli import evaluation_tables
 
@@ -266,6 +281,6 @@ def _record(outcome: Any, input: Path, text: str, settings: Settings) -> dict[st
             "chosen": chosen.candidate._asdict(),
             **losses,
             "results": evaluation_tables.result_records(chosen.results),
-            "command": anonymize_command(input, text, settings, chosen.candidate),
+            "command": anonymize_command(input, text, settings, chosen.candidate, reader),
         }
     return record

@@ -16,6 +16,8 @@ from syntf.cli.options import (
     as_json,
     option,
     quiet,
+    reader_from,
+    reader_options,
     setting_options,
     settings_from,
     text,
@@ -41,6 +43,7 @@ def command() -> None:
 @option("--force", is_flag=True, help="Replace an earlier vocabulary of syntf.")
 @as_json
 @quiet
+@reader_options
 def build(
     reference: Path,
     text: str,
@@ -67,10 +70,11 @@ def build(
     from syntf.vocabulary.header import MORPHOLOGY, PUBLIC, SOURCE_DIGEST, Header
     from syntf.vocabulary.vocabulary import as_lines
 
+    reader = reader_from(options)
     # The paper's preset sets no largest number of terms.
     settings = settings_from({**options, "preset": "paper", "fit_vocabulary": True})
     _check_target(out, force=force)
-    texts = list(Corpus([reference], text, []).texts())
+    texts = list(Corpus([reference], text, [], **reader).texts())
     with output.progress(quiet) as stages:
         _, vectors, vocabulary = load_words(settings, texts, stages=stages)
     name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")

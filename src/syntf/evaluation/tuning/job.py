@@ -103,11 +103,15 @@ def find_parameters(
 
 
 def read_corpus(
-    input: Path, stand_in: str | None, data_home: Path | None, columns: Mapping[str, Any]
+    input: str | Path,
+    stand_in: str | None,
+    data_home: Path | None,
+    columns: Mapping[str, Any],
+    reader: Mapping[str, Any],
 ) -> LabelledCorpus:
     """Read the texts to tune on: those of the input, or public texts in their place.
 
-    `columns` are the arguments of :func:`corpus_from_table`.
+    `columns` are the arguments of :func:`corpus_from_table`; `reader` says how to read a file.
     """
     if stand_in == "newsgroups":
         return newsgroups.newsgroups(data_home)
@@ -119,7 +123,7 @@ def read_corpus(
     elif columns["label"] is None:
         raise SyntfError("name the column to predict, such as the topic, with --label")
     else:
-        table = inputs.read(input if stand_in is None else Path(stand_in))
+        table = inputs.read(input if stand_in is None else stand_in, **reader)
     return corpus_from_table(table, **columns)
 
 
