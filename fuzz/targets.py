@@ -12,6 +12,7 @@ import json
 import lzma
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import zipfile
@@ -99,8 +100,9 @@ def documents(inputs: Sequence[Path], **options: Any) -> None:
     old, corpora.BATCH = corpora.BATCH, 3
     survives, parquet.survives = parquet.survives, Trials.survives
     try:
-        for bad_rows in ("stop", "skip"):
-            result_or_refusal(_batches, inputs, bad_rows=bad_rows, **options)
+        result_or_refusal(_batches, inputs, **options)
+        lenient = {"bad_rows": "skip", "max_bad_rows": 1, "undecodable": "replace"}
+        result_or_refusal(_batches, inputs, **lenient, **options)
     finally:
         corpora.BATCH, parquet.survives = old, survives
 
@@ -124,7 +126,7 @@ class Trials:
     _process: subprocess.Popen[str] | None = None
 
     @classmethod
-    def survives(cls, source: Path, batch: int) -> bool:
+    def survives(cls, source: Path, batch: int, format: str = "parquet") -> bool:
         with source.open("rb"):
             pass
         if cls._process is None:
@@ -135,7 +137,7 @@ class Trials:
             )
         answer = ""
         with suppress(OSError):
-            print(source, batch, file=cls._process.stdin, flush=True)  # type: ignore[arg-type]
+            print(source, batch, format, file=cls._process.stdin, flush=True)  # type: ignore[arg-type]
             answer = cls._process.stdout.readline()  # type: ignore[union-attr]
         if not answer:
             cls.end()
@@ -151,9 +153,9 @@ class Trials:
 
 LOOP = """
 for line in sys.stdin:
-    source, batch = line.rsplit(" ", 1)
+    source, batch, format = line.strip().rsplit(" ", 2)
     try:
-        read_all(source, int(batch))
+        read_all(source, int(batch), format)
     except BaseException:
         print("no", flush=True)
     else:
@@ -202,11 +204,30 @@ def _folder(raw: bytes, folder: Path) -> None:
             file.write(body)
     old, corpora.BATCH = corpora.BATCH, 3
     try:
-        for frame in corpora.Corpus([inside], "text", ["path"]):
-            Words.check(columns.texts(frame, "text"))
+        for undecodable in ("stop", "replace"):
+            result_or_refusal(_folder_texts, inside, undecodable)
     finally:
         corpora.BATCH = old
     shutil.rmtree(inside)
+
+
+def _folder_texts(folder: Path, undecodable: Any) -> None:
+    for frame in corpora.Corpus([folder], "text", ["path"], undecodable=undecodable):
+        Words.check(columns.texts(frame, "text"))
+
+
+def _document(raw: bytes, folder: Path) -> None:
+    """Read one file as a document of the kind that its first byte chooses."""
+    suffix = (".html", ".eml", ".txt", ".pdf", ".docx")[raw[0] % 5 if raw else 0]
+    path = folder / f"input{suffix}"
+    path.write_bytes(raw[1:])
+    for undecodable in ("stop", "replace"):
+        result_or_refusal(_folder_texts, path, undecodable)
+
+
+def _database(raw: bytes, folder: Path) -> None:
+    (folder / "input.sqlite").write_bytes(raw)
+    documents([folder / "input.sqlite"], query="SELECT id, text FROM mails")
 
 
 def _vectors(suffix: str) -> Callable[[bytes, Path], None]:
@@ -355,6 +376,35 @@ def _parquets() -> list[bytes]:
     ]
 
 
+def _arrows() -> list[bytes]:
+    plain = pl.DataFrame({"id": [1, 2, 3, 4], "text": ["a cat", None, "music", "x" * 50]})
+    files = [io.BytesIO(), io.BytesIO()]
+    plain.write_ipc(files[0])
+    plain.write_ipc(files[1], compression="zstd")
+    return [file.getvalue() for file in files]
+
+
+def _excels() -> list[bytes]:
+    try:
+        from openpyxl import Workbook
+    except ImportError:
+        return [b"PK"]
+    book, file = Workbook(), io.BytesIO()
+    for row in (("id", "text"), (1, "a cat"), (2.5, None), (None, "music")):
+        book.active.append(row)
+    book.save(file)
+    return [file.getvalue()]
+
+
+def _databases() -> list[bytes]:
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE mails (id, text)")
+    rows = [(1, "a cat"), (2.0, None), (None, b"caf\xe9"), ("x", 17)]
+    connection.executemany("INSERT INTO mails VALUES (?, ?)", rows)
+    connection.commit()
+    return [connection.serialize()]
+
+
 def _npz(**arrays: Any) -> bytes:
     file = io.BytesIO()
     np.savez(file, **arrays)
@@ -383,6 +433,13 @@ def _zips() -> list[bytes]:
         archive.writestr("wordnet/", b"")
         for name in wordnet.FILES:
             archive.writestr(f"wordnet/{name}", SYNSET)
+    return [file.getvalue()]
+
+
+def _one_file_zips() -> list[bytes]:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mails.csv", CSV)
     return [file.getvalue()]
 
 
@@ -429,7 +486,15 @@ TARGETS = [
     Target("csv", _corpus(".csv"), [CSV]),
     Target("tsv", _corpus(".tsv"), [CSV.replace(b",", b"\t")]),
     Target("jsonl", _corpus(".jsonl"), [JSONL, b'{"id": {"a": [1]}, "text": "x"}\n' + JSONL]),
+    Target("json array", _corpus(".json"), [b"[" + b",".join(JSONL.splitlines()) + b"]", JSONL]),
     Target("parquet", _corpus(".parquet"), _parquets()),
+    Target("arrow", _corpus(".feather"), _arrows()),
+    Target("excel", _corpus(".xlsx"), _excels()),
+    Target("sqlite", _database, _databases()),
+    Target("zip", _corpus(".zip"), _one_file_zips()),
+    Target("documents", _document,
+           [b"\0<p>a <b>cat</b>", b"\1" + MBOX.partition(b"\n")[2], b"\2a cat", b"\3%PDF-1.4",
+            b"\4PK"]),
     Target("mbox", _corpus(".mbox"), [MBOX]),
     Target("encodings", _encoded, [bytes([i]) + CSV.decode().encode(name, "replace")
                                    for i, name in enumerate(ENCODINGS[:8])]),

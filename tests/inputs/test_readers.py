@@ -204,13 +204,13 @@ def test_a_folder_is_one_row_a_file_sorted_by_path(tmp_path):
     folder = tmp_path / "mails"
     (folder / "sub" / "deep").mkdir(parents=True)
     put(folder, "b.txt", "bé".encode())
-    put(folder, "a.eml", b"undecodable \xff\xfe, nul \0")
+    put(folder, "a.md", b"undecodable \xff\xfe, nul \0")
     put(folder, "empty", b"")
     put(folder / "sub", "c.txt", b"line one\r\nline two\n")
     put(folder / "sub" / "deep", "a.txt", b"deep")
     frame = read(folder, undecodable="replace")
     assert frame.columns == ["path", "text"]
-    assert frame["path"].to_list() == ["a.eml", "b.txt", "empty", "sub/c.txt", "sub/deep/a.txt"]
+    assert frame["path"].to_list() == ["a.md", "b.txt", "empty", "sub/c.txt", "sub/deep/a.txt"]
     assert texts(frame, "text") == [
         "undecodable \ufffd\ufffd, nul \0",
         "bé",
@@ -235,14 +235,14 @@ def test_a_file_name_that_is_not_utf8_does_not_stop_a_folder(tmp_path):
 def test_an_empty_folder_is_refused(tmp_path):
     folder = tmp_path / "mails"
     (folder / "sub").mkdir(parents=True)
-    assert refusal(folder) == f"the folder {folder} holds no files"
+    assert refusal(folder) == f"the folder {folder} holds no documents"
 
 
 def test_a_missing_file_is_refused(tmp_path):
     assert refusal(tmp_path / "none.csv") == f"no file or folder at {tmp_path / 'none.csv'}"
 
 
-@pytest.mark.parametrize("name", ["mails.xlsx", "mails", "mails.gz", "mails.csv.zip"])
+@pytest.mark.parametrize("name", ["mails.doc", "mails", "mails.gz", "mails.csv.rar"])
 def test_an_unknown_suffix_is_refused_and_known_ones_are_listed(tmp_path, name):
     message = refusal(put(tmp_path, name, b"id,text\n1,a\n"))
     assert f"cannot tell the format of {name}" in message

@@ -7,7 +7,9 @@ import io
 import json
 import lzma
 import mailbox
+import sqlite3
 import sys
+import zipfile
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
@@ -116,6 +118,60 @@ def encoded_mbox(path, rows):
     box.close()
 
 
+def json_array(path, rows):
+    path.write_text(json.dumps([{"id": i, "topic": t, "text": x} for i, t, x in rows], indent=1))
+
+
+def arrow(path, rows):
+    ids, topics, texts = zip(*rows, strict=True)
+    clean = [text.encode("utf-8", "replace").decode() for text in texts]
+    pl.DataFrame({"id": ids, "topic": topics, "text": clean}).write_ipc(path)
+
+
+def excel(path, rows):
+    openpyxl = pytest.importorskip("openpyxl", reason="pip install 'syntf[files]'")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for i, topic, text in [("id", "topic", "text"), *rows]:
+        legal = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE.sub(" ", text)[:32_767]
+        cell = openpyxl.cell.WriteOnlyCell(sheet, legal.encode("utf-8", "replace").decode())
+        cell.data_type = "s"  # no formulas
+        sheet.append([i, topic, cell])
+    book.save(path)
+
+
+def sqlite(path, rows):
+    path.unlink(missing_ok=True)
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mails (id, topic, text)")
+    for i, topic, text in rows:
+        number = int(text) if text.isdecimal() and len(text) < 18 else text
+        value = number if number != text else text.encode("utf-8", "surrogatepass")
+        connection.execute("INSERT INTO mails VALUES (?, ?, ?)", (i, topic, value))
+    connection.commit()
+    connection.close()
+
+
+def one_file_zip(path, rows):
+    inner = path.with_name("inner.csv")
+    separated(";", "\n")(inner, rows)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(inner, "inner.csv")
+
+
+def page_folder(path, rows):
+    """Pages that hold a text as it is, markup and all."""
+    path.mkdir(exist_ok=True)
+    for i, _, text in rows:
+        (path / f"{i}.html").write_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def mail_folder(path, rows):
+    path.mkdir(exist_ok=True)
+    for (i, _, _), message in zip(rows, messages(rows), strict=True):
+        (path / f"{i}.eml.gz").write_bytes(gzip.compress(message, mtime=0))
+
+
 def text_folder(path, rows):
     path.mkdir(exist_ok=True)
     for i, _, text in rows:
@@ -130,6 +186,7 @@ class Format:
     name: str
     id: str = "id"
     topic: str = "topic"
+    query: str | None = None
 
 
 INPUTS = {
@@ -146,13 +203,21 @@ INPUTS = {
     "mbox with lengths": Format(measured_mbox, "a.mbox", "date", "subject"),
     "mbox in base64": Format(encoded_mbox, "a.mbox", "date", "subject"),
     "folder": Format(text_folder, "texts", "path", "path"),
+    "folder of pages": Format(page_folder, "pages", "path", "path"),
+    "folder of mails": Format(mail_folder, "mails", "path", "path"),
+    "json array": Format(json_array, "a.json"),
+    "excel": Format(excel, "a.xlsx"),
+    "arrow": Format(arrow, "a.feather"),
+    "csv in a zip": Format(one_file_zip, "a.zip"),
+    "sqlite": Format(sqlite, "a.sqlite", query="SELECT id, topic, text FROM mails"),
 }
 
 COMPRESS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 def compressible(name):
-    return not name.startswith(("parquet", "folder"))
+    plain = ("parquet", "folder", "arrow", "excel", "sqlite", "csv in a zip")
+    return not name.startswith(plain)
 
 
 READ_COUNTS = {
@@ -229,6 +294,7 @@ class Machine:
     def write(self, name, rows, suffix=""):
         """Write an input of a format; return its path."""
         format = INPUTS[name]
+        self._query = format.query
         path = self.folder / format.name
         format.write(path, rows)
         if not suffix:
@@ -246,7 +312,7 @@ class Machine:
             # Lone surrogates are no UTF-8: by default they stop a run before anything is written.
             made = release(
                 path, out, force=True, insecure_seed=11, jobs=1, undecodable="replace",
-                **options, **self._options,
+                query=self._query, **options, **self._options,
             )  # fmt: skip
         found = self.outcome(out)
         self.guarantee = made.guarantee
@@ -301,6 +367,7 @@ class Machine:
             "--vocabulary", str(terms), "--length", "5", "--loss", "2", "--insecure-seed", "11",
             "--force", "--jobs", "1", "--out", str(out),
         ]  # fmt: skip
+        options += ["--query", self._query] if self._query else []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys, "argv", ["syntf", "anonymize", str(path), *options, *arguments])
             with pytest.raises(SystemExit) as end:

@@ -176,13 +176,19 @@ quiet = option("--quiet", "-q", is_flag=True, help="Print errors only.")
 no_progress = option("--quiet", "-q", is_flag=True, help="Print the result without progress.")
 force = option("--force", is_flag=True, help="Replace the file.")
 
+INPUT_FORMATS = (
+    "csv", "tsv", "jsonl", "json", "parquet", "arrow", "xlsx", "mbox", "sqlite", "lines",
+    "document",
+)  # fmt: skip
+
 reader_options = combine(
     option(
         "--input-format",
-        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "mbox"]),
+        type=click.Choice(INPUT_FORMATS),
         group=FILES,
-        help="Format of the input, if it is not the one that the file names end in. Needed for "
-        "standard input.",
+        help="Format of the input, if it is not the one that the file names end in: 'lines' "
+        "for a document on every line, 'document' for one in every file. Needed for standard "
+        "input.",
     ),
     option(
         "--delimiter",
@@ -225,19 +231,35 @@ reader_options = combine(
         group=FILES,
         help="With --bad-rows skip: largest share of the rows of a file that may be skipped.",
     ),
+    option(
+        "--sheet",
+        metavar="NAME",
+        group=FILES,
+        help="Sheet of an Excel file. [default: the first]",
+    ),
+    option(
+        "--query",
+        metavar="SQL",
+        group=FILES,
+        help="For a database: the query that gives a row for each document. Example: SELECT id, "
+        "body AS text FROM mails ORDER BY id.",
+    ),
 )
 """How files of texts are read; the same for every command that reads texts."""
 
 READER_DEFAULTS: dict[str, Any] = {
     "input_format": None, "delimiter": None, "encoding": "utf-8", "undecodable": "stop",
-    "bad_rows": "stop", "max_bad_rows": 0.1,
+    "bad_rows": "stop", "max_bad_rows": 0.1, "sheet": None, "query": None,
 }  # fmt: skip
 
 
 def reader_from(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the reader options from `options`; return them as arguments of a Corpus."""
+    """Remove the reader options from `options`; return them as arguments of a Corpus.
+
+    The list `notices` is among them, which the corpus adds sentences for the owner to.
+    """
     chosen = {name: options.pop(name) for name in READER_DEFAULTS}
-    return {"format": chosen.pop("input_format"), **chosen}
+    return {"format": chosen.pop("input_format"), "notices": [], **chosen}
 
 
 def reader_words(reader: dict[str, Any]) -> list[str]:
@@ -247,11 +269,10 @@ def reader_words(reader: dict[str, Any]) -> list[str]:
     ['--delimiter', ';', '--input-format', 'csv']
     """
     options = {"input_format" if name == "format" else name: reader[name] for name in reader}
-    chosen = {name: options[name] for name in sorted(options)}
     return [
         word
-        for name, value in chosen.items()
-        if value != READER_DEFAULTS[name]
+        for name, value in sorted(options.items())
+        if name in READER_DEFAULTS and value != READER_DEFAULTS[name]
         for word in (f"--{name.replace('_', '-')}", str(value))
     ]
 

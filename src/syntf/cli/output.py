@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from syntf.core.errors import printable
 from syntf.core.progress import Advance, Stages, silent
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ def say(text: str = "", *, wrap: bool = True) -> None:
 def warn(text: str) -> None:
     """Print a line of plain text with a yellow exclamation mark before it."""
     say(f"[yellow]![/] {escape(text)}")
+
+
+def notify(notices: Iterable[str]) -> None:
+    """Print sentences for the owner of the texts on standard error; they may depend on texts."""
+    for notice in notices:
+        click.echo(f"syntf: {printable(notice)}", err=True)
 
 
 def escape(text: object) -> str:

@@ -26,6 +26,8 @@ UNSUPPORTED = {
     "seed": "repeatable releases are for tests, which need no cluster",
     "jobs": "a task has one core; the cluster decides how many tasks run",
     "delimiter": "a cluster reads fields separated by commas (.csv) or tabs (.tsv)",
+    "sheet": "a cluster reads no Excel files",
+    "query": "a cluster reads files; give it a table of the database as Parquet",
     "shuffle": "the rows of a cluster are always in a random order",
     "author_loss": "a cluster does not choose documents of an author; use one machine",
 }

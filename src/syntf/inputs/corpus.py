@@ -4,11 +4,10 @@ Every problem with a file is one :class:`~syntf.core.errors.SyntfError`. It says
 is and never quotes a text.
 """
 
-import lzma
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
+from hashlib import sha256
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -17,9 +16,10 @@ from typing import Any, Literal
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import columns, files
-from syntf.inputs.encodings import Undecodable, check_encoding, codec_of, decodable, decode
-from syntf.inputs.files import STDIN, check_delimiter, display_name
+from syntf.inputs import columns, files, readers
+from syntf.inputs.encodings import Undecodable, check_encoding
+from syntf.inputs.files import display_name
+from syntf.inputs.places import STDIN, Database, Place
 
 BATCH = 1 << 15
 """The largest number of documents in a batch."""
@@ -38,11 +38,6 @@ LISTED_ROWS = 10
 
 BadRows = Literal["stop", "skip"]
 
-_MALFORMED = (
-    "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
-    "mixed types"
-)
-
 
 @dataclass
 class Corpus:
@@ -60,6 +55,9 @@ class Corpus:
     delimiter : the delimiter of CSV files; None for the one that the header line has most of.
     bad_rows : stop at a broken row (wrong number of fields, bad JSON), or skip such rows.
     max_bad_rows : the largest share of the rows of a file that may be skipped.
+    sheet : the sheet of Excel files; None for the first.
+    query : the query that gives the rows of a database.
+    notices : gets sentences for the owner of the texts, such as which files were left out.
 
     Attributes
     ----------
@@ -77,22 +75,52 @@ class Corpus:
     delimiter: str | None = None
     undecodable: Undecodable = "stop"
     max_bad_rows: float = MAX_BAD_ROWS
+    sheet: str | None = None
+    query: str | None = None
+    notices: list[str] = field(default_factory=list)
     skipped_rows: int = field(default=0, init=False)
     skipped_places: list[str] = field(default_factory=list, init=False)
     bytes_read: int = field(default=0, init=False)
-    _checked: set[Path] = field(default_factory=set, init=False, repr=False)
+    _digests: dict[Place, bytes] = field(default_factory=dict, init=False, repr=False)
+    _start: int = field(default=0, init=False, repr=False)
     _begun: Iterator[pl.DataFrame] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.paths = files.expand(self.inputs)
         check_encoding(self.encoding)
-        self.formats = [self.format or files.format_of(path) for path in self.paths]
+        self.formats = [self._format(path) for path in self.paths]
         if not 0 <= self.max_bad_rows <= 1:
             raise SyntfError(f"--max-bad-rows is a share from 0 to 1, not {self.max_bad_rows:g}")
-        self.delimiter = check_delimiter(self.delimiter, self.formats)
-        self.size = sum(path.stat().st_size for path in self.paths if path.is_file())
+        self.delimiter = files.check_delimiter(self.delimiter, self.formats)
+        self._check_options()
+        self.size = sum(map(files.size_of, self.paths))
         self.repeatable = STDIN not in map(str, self.paths)
-        """Whether the documents can be read again."""
+        """Whether the documents can be read again in this run."""
+        self.resumable = self.repeatable and not any(isinstance(p, Database) for p in self.paths)
+        """Whether a later run can tell if the input has changed."""
+        self._request = readers.Request(
+            self._names(), self.text, self.encoding, self.undecodable, self.delimiter, self.sheet,
+            self.query, BATCH, self._broken, self._note, self._advance,
+        )  # fmt: skip
+
+    def _format(self, place: Place) -> str:
+        if isinstance(place, Database):
+            return "postgresql"
+        is_folder = isinstance(place, Path) and place.is_dir() and self.format is None
+        return "folder" if is_folder else self.format or files.format_of(place)
+
+    def _check_options(self) -> None:
+        """Refuse options that no input can use; say how a single text file is read."""
+        databases = {"sqlite", "postgresql"} & set(self.formats)
+        if self.query is not None and not databases:
+            raise SyntfError("--query is for databases, and the input has none")
+        if self.sheet is not None and "xlsx" not in self.formats:
+            raise SyntfError("--sheet is for Excel files, and the input has none")
+        if self.formats == ["document"] and self.format is None:
+            self._note(
+                f"{display_name(self.paths[0])} is read as one document; if every line is one, "
+                "add --input-format lines"
+            )
 
     def texts(self) -> Iterator[str]:
         """Yield the texts, one after the other."""
@@ -111,6 +139,12 @@ class Corpus:
         for frame in first:
             texts.extend(columns.texts(frame, self.text or "text"))
         return texts
+
+    def close(self) -> None:
+        """Close connections to databases; a later pass opens new ones."""
+        self._begun = None
+        while self._request.connections:
+            self._request.connections.popitem()[1].close()
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Yield batches of rows with the wanted columns."""
@@ -139,11 +173,13 @@ class Corpus:
         self.skipped_places.clear()
         self.skipped_rows = self.bytes_read = 0
         schema: pl.Schema | None = None
+        self._request.most = BATCH
         for path, format in zip(self.paths, self.formats, strict=True):
-            start = self.bytes_read
+            start = self._start = self.bytes_read
             rows = 0
             skipped = self.skipped_rows
-            for frame in self._read(path, format):
+            digest = sha256() if format in ("sqlite", "postgresql") else None
+            for frame in readers.read(path, format, self._request):
                 try:
                     wanted = self._wanted(frame)
                 except SyntfError as error:
@@ -161,11 +197,23 @@ class Corpus:
                     if rows + self.skipped_rows >= TRIED_ROWS:
                         break
                 elif frame.height:
+                    if digest is not None:
+                        digest.update("".join(map(repr, wanted.rows())).encode())
                     yield wanted
+            if digest is not None and self._digests.setdefault(path, digest.digest()) != (
+                digest.digest()
+            ):
+                raise SyntfError(
+                    f"the query of {display_name(path)} gives other rows, or rows in another "
+                    "order, every time: end it with ORDER BY and a unique column"
+                )
             self._check_broken_rows(path, format, rows, self.skipped_rows - skipped)
-            self.bytes_read = start + (path.stat().st_size if path.is_file() else 0)
+            self.bytes_read = start + files.size_of(path)
 
-    def _check_broken_rows(self, path: Path, format: str, rows: int, broken: int) -> None:
+    def _advance(self, position: int) -> None:
+        self.bytes_read = self._start + position
+
+    def _check_broken_rows(self, path: Place, format: str, rows: int, broken: int) -> None:
         """Refuse a file without rows, with a broken row, or with more than may be skipped."""
         name = display_name(path)
         if not rows and not broken:
@@ -184,103 +232,6 @@ class Corpus:
         if broken > self.max_bad_rows * (rows + broken):
             allowed = f"and --max-bad-rows allows a share of {self.max_bad_rows:g}"
             raise SyntfError(f"cannot read {name}: {share}, {allowed}{'; ' * most}{advice}")
-
-    def _read(self, path: Path, format: str) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a file, and turn every failure to read it into one message."""
-        try:
-            if format == "folder":
-                yield from self._folder(path)
-            elif format == "parquet":
-                yield from self._parquet(path)
-            else:
-                yield from self._stream(path, format)
-        except _ManyBrokenRows:
-            return
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-            raise SyntfError(f"cannot read {display_name(path)}: {reason}") from None
-        except UnicodeError:  # raised by encodings that refuse more than single bytes
-            raise SyntfError(
-                f"cannot read {display_name(path)}: it is not {self.encoding}"
-            ) from None
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            # The message of polars may quote a text: do not pass it on.
-            raise SyntfError(f"cannot read {display_name(path)}: {_MALFORMED}") from None
-
-    def _parquet(self, path: Path) -> Iterator[pl.DataFrame]:
-        from syntf.inputs import parquet
-
-        if path not in self._checked and not parquet.survives(path, BATCH):
-            name = display_name(path)
-            raise SyntfError(f"cannot read {name}: it is not a Parquet file, or damaged")
-        self._checked.add(path)
-        yield from parquet.frames(path, BATCH)
-
-    def _stream(self, path: Path, format: str) -> Iterator[pl.DataFrame]:
-        """Yield rows while a file is read; import only its reader, as some take long to load."""
-        encoding = codec_of(self.encoding)
-        name = display_name(path)
-        with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
-            if format != "mbox" and self.undecodable == "stop":
-                plain = decodable(plain, encoding, name)
-            if format == "mbox":
-                from syntf.inputs import mbox
-
-                read = partial(mbox.frames, plain)
-            elif format == "jsonl":
-                from syntf.inputs import json_lines
-
-                self._check_json_columns(path, encoding)
-                read = partial(
-                    json_lines.frames, plain, encoding=encoding, columns=self._names(),
-                    text=self.text,
-                )  # fmt: skip
-            else:
-                from syntf.inputs import csv_rows
-
-                delimiter = self.delimiter or ("\t" if format == "tsv" else None)
-                read = partial(csv_rows.frames, plain, encoding=encoding, delimiter=delimiter)
-            start = self.bytes_read
-            for frame in read(name=name, most=BATCH, broken=partial(self._broken, name)):
-                if raw.seekable():
-                    self.bytes_read = start + raw.tell()
-                yield frame
-
-    def _folder(self, source: Path) -> Iterator[pl.DataFrame]:
-        """Yield the files of a folder as rows: their paths and their contents."""
-        paths = files.files_below(source)
-        if not paths:
-            raise SyntfError(f"the folder {source} holds no files")
-        names: list[str] = []
-        bodies: list[str] = []
-        size = 0
-        for path in paths:
-            raw = path.read_bytes()
-            names.append(display_name(path.relative_to(source)))
-            codec = codec_of(self.encoding)
-            bodies.append(decode(raw, codec, display_name(path), self.undecodable))
-            size += len(raw)
-            if len(names) == BATCH or size >= SIZE:
-                yield pl.DataFrame({"path": names, "text": bodies})
-                names, bodies, size = [], [], 0
-        if names:
-            yield pl.DataFrame({"path": names, "text": bodies})
-
-    def _check_json_columns(self, path: Path, encoding: str) -> None:
-        """Refuse a file of which no row has a wanted column, before anything else is read.
-
-        Reading in batches cannot tell: they end by the length of texts.
-        """
-        wanted = self._names()
-        if not self.repeatable or path in self._checked or not wanted:
-            return
-        from syntf.inputs import json_lines
-
-        with files.open_raw(path) as raw, files.decompressed(raw, path) as plain:
-            found = json_lines.find_columns(plain, encoding=encoding, columns=wanted)
-        if found:  # otherwise the file is empty or broken, which is another message
-            columns.require(wanted, found)
-        self._checked.add(path)
 
     def _names(self) -> list[str] | None:
         """Return the columns to read, or None for all."""
@@ -305,13 +256,13 @@ class Corpus:
         """Record a broken row. After many in a file that must have none, read no further."""
         self.skipped_rows += 1
         if len(self.skipped_places) < LISTED_ROWS:
-            self.skipped_places.append(f"{name}: line {line} {what}")
+            self.skipped_places.append(f"{name}: line {line} {what}" if line else f"{name} {what}")
         if self.bad_rows == "stop" and self.skipped_rows >= TRIED_ROWS:
-            raise _ManyBrokenRows
+            raise readers.ManyBrokenRows
 
-
-class _ManyBrokenRows(Exception):
-    """Enough rows of a file are broken to say so."""
+    def _note(self, notice: str) -> None:
+        if notice not in self.notices:
+            self.notices.append(notice)
 
 
 def read(path: str | PathLike[str], **reader: Any) -> pl.DataFrame:
@@ -319,4 +270,21 @@ def read(path: str | PathLike[str], **reader: Any) -> pl.DataFrame:
 
     `reader` are further arguments of a :class:`Corpus`, such as ``encoding``.
     """
-    return pl.concat(list(Corpus([path], **reader)))
+    return _read_all(Corpus([path], **reader))
+
+
+def read_texts(
+    inputs: Sequence[str | PathLike[str]], text: str, reader: Mapping[str, Any]
+) -> list[str]:
+    """Read the texts of files into memory; `reader` are further arguments of a Corpus."""
+    return columns.texts(_read_all(Corpus(inputs, text, [], **reader)), text)
+
+
+def _read_all(corpus: Corpus) -> pl.DataFrame:
+    with closing(corpus):
+        frame = pl.concat(list(corpus))
+    if corpus.skipped_rows:
+        were = "row was" if corpus.skipped_rows == 1 else "rows were"
+        first = corpus.skipped_places[0]
+        corpus.notices.append(f"{corpus.skipped_rows:,} broken {were} left out; the first: {first}")
+    return frame

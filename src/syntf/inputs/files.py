@@ -3,46 +3,63 @@
 import glob
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from hashlib import sha256
-from importlib import import_module
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of
+from syntf.inputs import places
+from syntf.inputs.archives import ARCHIVE, COMPRESSED, inner_name, unpacked
+from syntf.inputs.places import STDIN, Database, Place, Remote, shown
 
-STDIN = "-"
+DOCUMENTS = {
+    ".txt": "text", ".text": "text", ".md": "text", ".rst": "text", ".log": "text",
+    ".tex": "text", ".eml": "mail", ".html": "html", ".htm": "html", ".xhtml": "html",
+    ".pdf": "pdf", ".docx": "docx",
+}  # fmt: skip
+"""Kinds of files that are one document each, by what names end in."""
 
-_FORMATS = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
-            ".parquet": "parquet", ".mbox": "mbox"}  # fmt: skip
-_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma"}
+FORMATS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".json": "json", ".parquet": "parquet", ".feather": "arrow", ".arrow": "arrow",
+    ".ipc": "arrow", ".xlsx": "xlsx", ".mbox": "mbox", ".sqlite": "sqlite", ".sqlite3": "sqlite",
+    ".db": "sqlite",
+}  # fmt: skip
+"""Formats with many documents in a file, by what names end in."""
+
+_UNCOMPRESSED = ("parquet", "arrow", "sqlite")
+"""Formats that are read from a plain file only."""
 
 
 _SIGNATURES = (
     (b"PAR1", "a Parquet file", "parquet"), (b"ARROW1", "an Arrow file", "arrow"),
-    (b"PK\x03\x04", "a zip archive or an Excel file", None), (b"\x1f\x8b", "a gzip file", None),
+    (b"PK\x03\x04", "a zip archive or an Excel file", "xlsx"), (b"\x1f\x8b", "a gzip file", None),
     (b"SQLite format 3", "an SQLite file", "sqlite"), (b"From ", "an mbox file", "mbox"),
     (b"%PDF-", "a PDF file", None), (b"[", "a JSON array", "json"), (b"{", "JSON lines", "jsonl"),
 )  # fmt: skip
 """How files of a format begin, what they are called in messages, and their --input-format."""
 
 
-def format_advice(path: Path, format: str) -> str:
+def format_advice(place: Place, format: str) -> str:
     """Say what to check if most rows of a file are broken."""
-    if likely := likely_format(path, format):
+    if likely := likely_format(place, format):
         return likely
+    if format in ("folder", "document"):
+        return "check that the files are what their names say"
     if format in ("csv", "tsv"):
         return "check what its fields are separated by, and say it with --delimiter"
     return "check its format, and say it with --input-format"
 
 
-def likely_format(path: Path, format: str) -> str:
+def likely_format(place: Place, format: str) -> str:
     """Say which other format or encoding a file has by its first bytes; nothing if none."""
-    if str(path) == STDIN or path.is_dir():
+    if format in ("folder", "document", "postgresql") or str(place) == STDIN:
         return ""
-    with open_raw(path) as raw, decompressed(raw, path) as plain:
+    with open_raw(place) as raw, unpack(raw, place) as plain:
         head = plain.read(64).removeprefix("\ufeff".encode()).lstrip()
     for start, described, option in _SIGNATURES:
         if head.startswith(start) and option != format:
@@ -53,68 +70,119 @@ def likely_format(path: Path, format: str) -> str:
     return ""
 
 
-def expand(inputs: Sequence[str | PathLike[str]]) -> list[Path]:
+def expand(inputs: Sequence[str | PathLike[str]]) -> list[Place]:
     """Return the files and folders that paths, patterns and ``-`` stand for, each once."""
-    paths: list[Path] = []
+    found: list[Place] = []
     for given in map(str, inputs):
+        addresses = places.parse(given)
+        if addresses is not None:
+            found.extend(addresses)
+            continue
         path = Path(given)
         if given == STDIN or path.exists():
-            paths.append(path)
+            found.append(path)
         elif glob.has_magic(given):
-            found = sorted(Path(match) for match in glob.glob(given, recursive=True))
-            if not found:
+            matches = sorted(Path(match) for match in glob.glob(given, recursive=True))
+            if not matches:
                 raise SyntfError(f"no file matches {given}")
-            paths.extend(found)
+            found.extend(matches)
         else:
             raise SyntfError(f"no file or folder at {given}")
-    if STDIN in map(str, paths):
-        if len(paths) > 1:
+    if STDIN in map(str, found):
+        if len(found) > 1:
             raise SyntfError("standard input (-) must be the only input: give files or -, not both")
-        return paths
-    known: set[tuple[int, int]] = set()
-    for path in paths:
-        found_at = path.stat()
-        if (found_at.st_dev, found_at.st_ino) in known:
+        return found
+    known: set[Any] = set()
+    for place in found:
+        key: Any = place
+        if isinstance(place, Path):
+            if not place.exists():
+                raise SyntfError(f"no file or folder at {place}")
+            key = (place.stat().st_dev, place.stat().st_ino)
+        if key in known:
             raise SyntfError(
-                f"{display_name(path)} is given twice: its documents would be released twice"
+                f"{display_name(place)} is given twice: its documents would be released twice"
             )
-        known.add((found_at.st_dev, found_at.st_ino))
-    return paths
-
-
-def format_of(path: Path) -> str:
-    """Return the format of an input, by what its name ends in."""
-    if str(path) == STDIN:
-        raise SyntfError("say what standard input holds: --input-format csv, tsv or jsonl")
-    if path.is_dir():
-        return "folder"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    found = _FORMATS.get(suffixes[-1]) if suffixes else None
-    if found is None:
-        raise SyntfError(
-            f"cannot tell the format of {path.name}: it must end in {', '.join(_FORMATS)} "
-            f"({', '.join(_COMPRESSED)} may follow), or say it with --input-format"
-        )
+        known.add(key)
     return found
 
 
-def open_raw(path: Path) -> IO[bytes]:
+def format_of(place: Place) -> str:
+    """Return the format of an input, by what its name ends in."""
+    if isinstance(place, Database):
+        return "postgresql"
+    if str(place) == STDIN:
+        raise SyntfError("say what standard input holds: --input-format csv, tsv or jsonl")
+    if isinstance(place, Path) and place.is_dir():
+        return "folder"
+    name = place.name
+    if place.suffix.lower() == ARCHIVE:
+        with open_raw(place) as raw:
+            name = PurePosixPath(inner_name(raw, display_name(place))).name
+    format = _format_of_name(name)
+    packed = place.suffix.lower() in (*COMPRESSED, ARCHIVE)
+    if format is None:
+        raise SyntfError(
+            f"cannot tell the format of {place.name}: it must end in {', '.join(FORMATS)}, .txt, "
+            f".eml, .html, .pdf or .docx ({', '.join(COMPRESSED)} may follow), or say it with "
+            "--input-format"
+        )
+    if packed and format in _UNCOMPRESSED:
+        raise SyntfError(f"cannot read {display_name(place)} in this form: unpack it first")
+    return format
+
+
+def _format_of_name(name: str) -> str | None:
+    suffixes = [suffix.lower() for suffix in PurePosixPath(name).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if not suffixes:
+        return None
+    return FORMATS.get(suffixes[-1]) or ("document" if suffixes[-1] in DOCUMENTS else None)
+
+
+def has_rows(path: Path) -> bool:
+    """Return whether a file has many documents, by its name."""
+    return _format_of_name(path.name) in FORMATS.values()
+
+
+def open_raw(place: Place) -> IO[bytes]:
     """Open a file, or standard input, without decompressing it."""
-    return os.fdopen(os.dup(sys.stdin.fileno()), "rb") if str(path) == STDIN else path.open("rb")
+    if isinstance(place, Remote):
+        return place.open()
+    if isinstance(place, Database):
+        raise TypeError("a database is no file")
+    if str(place) == STDIN:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    return place.open("rb")
 
 
-def decompressed(raw: IO[bytes], path: Path) -> Any:
-    """Return a file that reads the bytes of `raw`, decompressed if the name says so."""
-    module = _COMPRESSED.get(path.suffix.lower())
-    opener: Callable[[Any], Any] = import_module(module).open if module else lambda file: file
-    return opener(raw)
+def unpack(raw: IO[bytes], place: Place) -> AbstractContextManager[Any]:
+    """Return a context with the bytes of `raw`, unpacked if the name says that they are packed."""
+    suffix = "" if isinstance(place, Database) else place.suffix.lower()
+    return unpacked(raw, suffix, display_name(place))
+
+
+def size_of(place: Place) -> int:
+    """Return the bytes of a file; 0 for folders, databases and standard input."""
+    if isinstance(place, Remote):
+        return place.size
+    return place.stat().st_size if isinstance(place, Path) and place.is_file() else 0
+
+
+def entries_below(folder: Path) -> list[Path]:
+    """Return files and links in a folder and its subfolders, sorted, without hidden ones."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        found += [Path(place, name) for name in (*names, *links) if not name.startswith(".")]
+    return sorted(found)
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Return all files in a folder and its subfolders, sorted."""
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    """Return all files in a folder and its subfolders, sorted, without hidden ones and links."""
+    return [path for path in entries_below(folder) if not path.is_symlink() and path.is_file()]
 
 
 def digest(path: str | PathLike[str]) -> str:
@@ -129,9 +197,13 @@ def digest(path: str | PathLike[str]) -> str:
     return sha256("".join(lines).encode()).hexdigest()
 
 
-def stamps(path: Path) -> list[tuple[str, int, int]]:
+def stamps(place: Place) -> list[tuple[str, int, int | str]]:
     """Return name, size and time of a file, or of all files in a folder, to notice changes."""
-    files = files_below(path) if path.is_dir() else [path]
+    if isinstance(place, Remote):
+        return [(place.url, place.size, place.stamp)]
+    if isinstance(place, Database):
+        return []
+    files = files_below(place) if place.is_dir() else [place]
     return [(display_name(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
 
 
@@ -147,11 +219,13 @@ def check_delimiter(delimiter: str | None, formats: Sequence[str]) -> str | None
     return character
 
 
-def display_name(path: Path) -> str:
-    """Return a path for messages; bytes that are not UTF-8 are replaced."""
-    if str(path) == STDIN:
+def display_name(place: Place) -> str:
+    """Return a place for messages; bytes that are not UTF-8 are replaced."""
+    if isinstance(place, Remote | Database):
+        return shown(place.url)
+    if str(place) == STDIN:
         return "standard input"
-    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
+    return os.fsencode(place.as_posix()).decode("utf-8", "replace")
 
 
 def without_surrogates(value: str) -> str:

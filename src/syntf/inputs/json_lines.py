@@ -1,4 +1,4 @@
-"""Read JSON lines: one object per line, ended by a newline and by nothing else.
+"""Read JSON: lines of one object each, ended by a newline and by nothing else, or an array.
 
 Each value becomes text by itself, so that no row changes how another one is read. A column that
 a row lacks is null there.
@@ -6,7 +6,9 @@ a row lacks is null there.
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -14,6 +16,8 @@ import polars as pl
 from syntf.core.errors import SyntfError
 from syntf.inputs.encodings import UTF_8
 from syntf.inputs.files import without_surrogates
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""
@@ -40,40 +44,118 @@ def frames(
     broken : called with the number of a line that is left out, and what is wrong with it.
     """
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
-        rows: list[dict[str, str | None]] = []
-        found = readable = False
-        size = 0
-        missing = dict.fromkeys(columns or ())
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            found = True
-            row = _parse(line, encoding)
-            if row is None:
-                broken(number, "is not a JSON object")
-                continue
-            if text is not None and isinstance(row.get(text), dict | list):
-                broken(number, "has a list or an object where the text should be")
-                continue
-            readable = True
-            for key in row.keys() & missing.keys():
-                del missing[key]
-            wanted = row.keys() if columns is None else row.keys() & set(columns)
-            try:
-                rows.append({key: _as_text(row[key]) for key in row if key in wanted})
-            except RecursionError:
-                broken(number, "is nested too deeply")
-                continue
-            size += len(line)
-            if columns is not None and (len(rows) == most or size >= SIZE):
-                yield _frame(rows, columns)
-                rows, size = [], 0
-        if not found:
-            raise SyntfError(f"{name} is empty")
-        if missing and readable:
-            raise SyntfError(f"no row of {name} has a column {next(iter(missing))!r}")
-        if rows:
-            yield _frame(rows, columns or list(dict.fromkeys(key for row in rows for key in row)))
+        yield from _frames(
+            _parsed_lines(lines, encoding), name=name, columns=columns, text=text, most=most,
+            broken=broken,
+        )  # fmt: skip
+
+
+def array_frames(
+    file: Any,
+    *,
+    name: str,
+    encoding: str,
+    columns: Sequence[str] | None,
+    text: str | None,
+    most: int,
+    broken: Callable[[int, str], None],
+) -> Iterator[pl.DataFrame]:
+    """Yield the objects of a JSON array as rows; the parameters are those of :func:`frames`.
+
+    The whole file is held in memory. A file that begins with an object is read as JSON lines.
+    """
+    with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as opened:
+        content = opened.read()
+    parsed = (
+        _parsed_lines(io.StringIO(content, newline="\n"), encoding)
+        if content.lstrip().startswith("{")
+        else _parsed_array(content, encoding, name)
+    )
+    yield from _frames(parsed, name=name, columns=columns, text=text, most=most, broken=broken)
+
+
+_Parsed = Iterator[tuple[int, int, dict[str, Any] | None]]
+"""Lines, lengths and objects of a file; None in place of what is no object."""
+
+
+def _frames(
+    parsed: _Parsed,
+    *,
+    name: str,
+    columns: Sequence[str] | None,
+    text: str | None,
+    most: int,
+    broken: Callable[[int, str], None],
+) -> Iterator[pl.DataFrame]:
+    rows: list[dict[str, str | None]] = []
+    found = readable = False
+    size = 0
+    missing = dict.fromkeys(columns or ())
+    for number, length, row in parsed:
+        found = True
+        if row is None:
+            broken(number, "is not a JSON object")
+            continue
+        if text is not None and isinstance(row.get(text), dict | list):
+            broken(number, "has a list or an object where the text should be")
+            continue
+        readable = True
+        for key in row.keys() & missing.keys():
+            del missing[key]
+        wanted = row.keys() if columns is None else row.keys() & set(columns)
+        try:
+            rows.append({key: _as_text(row[key]) for key in row if key in wanted})
+        except RecursionError:
+            broken(number, "is nested too deeply")
+            continue
+        size += length
+        if columns is not None and (len(rows) == most or size >= SIZE):
+            yield _frame(rows, columns)
+            rows, size = [], 0
+    if not found:
+        raise SyntfError(f"{name} is empty")
+    if missing and readable:
+        raise SyntfError(f"no row of {name} has a column {next(iter(missing))!r}")
+    if rows:
+        yield _frame(rows, columns or list(dict.fromkeys(key for row in rows for key in row)))
+
+
+def _parsed_lines(lines: Iterable[str], encoding: str) -> _Parsed:
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, len(line), _parse(line, encoding)
+
+
+def _parsed_array(content: str, encoding: str, name: str) -> _Parsed:
+    """Yield the members of an array one by one; nothing is read after a mistake in its JSON."""
+    decoder = _decoder(surrogates=encoding != UTF_8 or "\\ud" in content.lower())
+    at, line, counted = _after_blanks(content, 0), 1, 0
+    if not content[at:]:
+        return
+    opened, wanted = content[at] == "[", ","
+    at = _after_blanks(content, at + 1)
+    more = opened and content[at : at + 1] != "]"
+    try:
+        while more:
+            line, counted = line + content.count("\n", counted, at), at
+            value, end = decoder.raw_decode(content, at)
+            yield line, end - at, value if isinstance(value, dict) else None
+            at = _after_blanks(content, end)
+            more = content[at : at + 1] == wanted
+            if more:
+                at = _after_blanks(content, at + 1)
+        whole = opened and content[at : at + 1] == "]" and not content[at + 1 :].strip()
+    except (ValueError, RecursionError):
+        whole = False
+    if not whole:
+        line += content.count("\n", counted, at)
+        raise SyntfError(f"cannot read {name}: line {line} is not well-formed JSON of an array")
+
+
+def _after_blanks(content: str, at: int) -> int:
+    """Return the place of the first character from `at` on that is no blank."""
+    found = _BLANKS.match(content, at)
+    return found.end() if found else at
 
 
 def find_columns(file: Any, *, encoding: str, columns: Sequence[str]) -> list[str]:
@@ -92,16 +174,21 @@ def _parse(line: str, encoding: str) -> dict[str, Any] | None:
     # UTF-8 holds half a surrogate pair only as an escape.
     surrogates = encoding != UTF_8 or "\\ud" in line or "\\uD" in line
     try:
-        row = json.loads(
-            line,
-            object_hook=_clean_object if surrogates else None,
-            parse_int=_Number,
-            parse_float=_number,
-            parse_constant=_Number,
-        )
+        row = _decoder(surrogates=surrogates).decode(line)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None
+
+
+@cache
+def _decoder(*, surrogates: bool) -> json.JSONDecoder:
+    """Return a decoder that keeps the spelling of numbers, and replaces lone surrogates."""
+    return json.JSONDecoder(
+        object_hook=_clean_object if surrogates else None,
+        parse_int=_Number,
+        parse_float=_number,
+        parse_constant=_Number,
+    )
 
 
 class _Number(str):

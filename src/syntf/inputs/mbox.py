@@ -9,15 +9,12 @@ broken, since nothing tells its text from the beginning of another message.
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from email import policy
-from email.message import EmailMessage
-from email.parser import BytesParser
 from typing import IO
 
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.inputs.files import without_surrogates
+from syntf.inputs.mail import HEADERS, read_message
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""
@@ -25,7 +22,6 @@ SIZE = 1 << 22
 LONGEST_BODY = 1 << 26
 """The largest Content-Length that is followed."""
 
-_HEADERS = ("subject", "from", "date")
 _SEPARATOR = re.compile(rb"From .*\b\d{1,2}:\d\d(:\d\d)?\b.*\b\d{4}\b")
 _CONTENT_LENGTH = re.compile(rb"content-length:\s*(\d{1,9})\s*$", re.IGNORECASE)
 
@@ -37,12 +33,10 @@ def frames(
 
     `broken` is called with the line that makes a message broken, and what is wrong with it.
     """
-    parser = BytesParser(policy=policy.default)
     rows: list[list[str]] = []
     size = 0
     for raw in _messages(_Lines(file), name, broken):
-        message = parser.parsebytes(raw)
-        rows.append([_body(message), *(_header(message, header) for header in _HEADERS)])
+        rows.append(read_message(raw))
         size += len(rows[-1][0])
         if len(rows) == most or size >= SIZE:
             yield _frame(rows)
@@ -147,31 +141,4 @@ def _by_separator(lines: _Lines) -> tuple[list[bytes], bytes, int | None]:
 
 
 def _frame(rows: list[list[str]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, dict.fromkeys(("text", *_HEADERS), pl.String), orient="row")
-
-
-def _body(message: EmailMessage) -> str:
-    """Return the body of a message; without markup if it has nothing but HTML."""
-    try:
-        part = message.get_body(("plain", "html"))
-    except (AttributeError, KeyError, ValueError):
-        part = message
-    if part is None:
-        return ""
-    raw = part.get_payload(decode=True)
-    content = raw if isinstance(raw, bytes) else b""
-    charset = part.get_content_charset() or "utf-8"
-    try:
-        text = content.decode(charset, "replace")
-    except LookupError:
-        text = content.decode("latin-1")
-    if part.get_content_subtype() == "html":
-        text = re.sub(r"<[^>]*>", " ", text)
-    return without_surrogates(text)
-
-
-def _header(message: EmailMessage, name: str) -> str:
-    try:
-        return without_surrogates(str(message.get(name, "")))
-    except Exception:  # the parser of headers raises many things on broken ones
-        return ""
+    return pl.DataFrame(rows, dict.fromkeys(("text", *HEADERS), pl.String), orient="row")

@@ -13,7 +13,7 @@ The order of the steps is what makes a release safe:
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -59,6 +59,7 @@ class Release:
     notes : what was corrected in the word vectors, in sentences.
     ledger_run : what the ledger was charged, or None without a ledger.
     left_out : the number of documents left out to limit the loss of authors.
+    input_notices : sentences for the owner of the texts, such as which files were left out.
     """
 
     path: Path | str
@@ -70,6 +71,7 @@ class Release:
     notes: Sequence[str]
     ledger_run: "Run | None"
     left_out: int = 0
+    input_notices: Sequence[str] = ()
 
 
 def release(
@@ -87,6 +89,8 @@ def release(
     max_bad_rows: float = MAX_BAD_ROWS,
     delimiter: str | None = None,
     undecodable: Undecodable = "stop",
+    sheet: str | None = None,
+    query: str | None = None,
     settings: Settings | None = None,
     ledger: "Ledger | str | PathLike[str] | None" = None,
     author: str | None = None,
@@ -106,7 +110,8 @@ def release(
     Parameters
     ----------
     inputs : path, or sequence of paths
-        Files, folders of text files, or patterns such as ``mails/*.csv``; ``-`` for standard input.
+        Files, folders of documents, patterns such as ``mails/*.csv``, addresses in a cloud
+        (``s3://…``) or of a database (``postgresql://…``); ``-`` for standard input.
     out : path
         The folder to write. It must not exist yet, unless `force` is set.
     text : str
@@ -131,6 +136,10 @@ def release(
         The delimiter of CSV files, in place of the one that the header line has most of.
     undecodable : {"stop", "replace"}
         Stop at bytes that do not fit the encoding before anything is released, or replace them.
+    sheet : str, optional
+        The sheet of Excel files, in place of the first.
+    query : str, optional
+        The query that gives the rows of a database.
     settings : Settings, optional
         How to anonymize. Instead, single settings can be given as further keyword arguments,
         such as ``preset="accurate"`` or ``length=100``.
@@ -208,16 +217,19 @@ def release(
     several = [inputs] if isinstance(inputs, str | PathLike) else inputs
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
     corpus = Corpus(
-        several, text, read, encoding, input_format, bad_rows, delimiter, undecodable, max_bad_rows
-    )
+        several, text, read, encoding, input_format, bad_rows, delimiter, undecodable,
+        max_bad_rows, sheet, query,
+    )  # fmt: skip
     if not corpus.repeatable:
         _check_single_pass(
             settings, resume=resume, charged=budget is not None, limited=author_loss is not None
         )
+    if resume and not corpus.resumable:
+        raise SyntfError("a run on a database cannot be resumed: its rows may have changed")
 
     # 3. Prepare the anonymizer, and with it the guarantee.
     source = entropy.system if insecure_seed is None else entropy.Seeded(insecure_seed)
-    with parallel.at_most(jobs):
+    with closing(corpus), parallel.at_most(jobs):
         run = (
             _prepare(settings, corpus, source, device, progress, accept_coverage)
             if anonymizer is None
@@ -270,6 +282,7 @@ def release(
         notes=list(run.notes),
         ledger_run=None if charge is None else charge.run,
         left_out=0 if rest.selection is None else rest.selection.left_out,
+        input_notices=list(corpus.notices),
     )
 
 
@@ -376,7 +389,7 @@ def _run_key(
     stamps = [files.stamps(path) for path in corpus.paths if corpus.repeatable]
     parts = [
         __version__, stamps, corpus.formats, corpus.encoding, corpus.bad_rows, described,
-        corpus.delimiter, corpus.undecodable,
+        corpus.delimiter, corpus.undecodable, corpus.sheet, corpus.query,
         guarantee.as_dict(), settings.numbers, settings.idf,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

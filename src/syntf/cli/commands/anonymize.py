@@ -135,9 +135,11 @@ def command(
 ) -> None:
     """Make a release from the texts in INPUT.
 
-    INPUT is a .csv, .tsv, .jsonl, .parquet or .mbox file, also compressed (.gz, .bz2, .xz), a
-    folder of text files, several of these, a pattern in quotes, or - for standard input. It may
-    be larger than memory. The release is a folder with synthetic counts (vectors.npz,
+    INPUT is a table (.csv, .tsv, .jsonl, .json, .parquet, .feather, .xlsx), an .mbox file, a
+    folder of documents (.txt, .eml, .html, .pdf, .docx), compressed or not (.gz, .bz2, .xz, .zst,
+    .zip), several of these, a pattern in quotes, an address (s3://, gs://, az://), a database
+    (.sqlite, postgresql://) with --query, or - for standard input. It may be larger than memory.
+    The release is a folder with synthetic counts (vectors.npz,
     vocabulary.txt), the columns that you keep (documents.parquet), the guarantee
     (guarantee.json), and README.txt and report.html for whoever receives it.
 
@@ -164,7 +166,7 @@ def command(
         with output.progress(quiet) as progress:
             release = job.release(inputs, out, settings=settings, progress=progress, **options)
     if not quiet:
-        _warn_of_skipped_rows(release)
+        _warn_of_inputs(release)
     with suppress(OSError):  # the release is complete even if its summary cannot be printed
         if as_json:
             output.emit(_record(release))
@@ -186,8 +188,9 @@ def _refuse_options_that_spark_lacks(options: dict[str, Any]) -> None:
     spark.check(chosen)
 
 
-def _warn_of_skipped_rows(release: "Release") -> None:
-    """Print which rows were left out to standard error: this can depend on texts."""
+def _warn_of_inputs(release: "Release") -> None:
+    """Print what was left out to standard error: this can depend on texts."""
+    output.notify(release.input_notices)
     if count := release.skipped_rows:
         rows = "1 broken row was" if count == 1 else f"{count:,} broken rows were"
         click.echo(f"syntf: {rows} left out:", err=True)

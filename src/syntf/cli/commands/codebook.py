@@ -104,15 +104,14 @@ def build(
     """
     from syntf.codebook.build import build_codebook
     from syntf.codebook.text_encoder import load_text_encoder
-    from syntf.inputs.corpus import Corpus
+    from syntf.inputs.corpus import read_texts
     from syntf.pipeline import prepare
 
     reader = reader_from(options)
     settings = settings_from(options)
     _check_target(out, force=force)
-    corpus = Corpus(public, text, [], **reader)
     with output.progress(quiet) as stages:
-        texts = list(corpus.texts())
+        texts = read_texts(public, text, reader)
         vectors = prepare.vectors_for(settings, stages)
         made_from = "texts that are not public" if private else _names(public, "texts")
         codebook = build_codebook(
@@ -120,8 +119,8 @@ def build(
             encoder=load_text_encoder(encoder), private=private, made_from=made_from, stages=stages,
         )  # fmt: skip
     codebook.write(out)
-    if corpus.skipped_rows and not quiet:
-        click.echo(f"syntf: {corpus.skipped_rows:,} broken rows were left out", err=True)
+    if not quiet:
+        output.notify(reader["notices"])
     _report(out, codebook, as_json=as_json, quiet=quiet, texts=int(codebook.points[0]))
 
 

@@ -41,13 +41,15 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
     Example:
       syntf coverage mails.csv --text body
     """
-    from syntf.inputs.corpus import Corpus
+    from syntf.inputs.corpus import read_texts
     from syntf.pipeline.prepare import known_words
     from syntf.vocabulary.coverage import coverage
 
     reader = reader_from(options)
     settings = settings_from(options)
-    texts = list(Corpus(inputs, text, [], **reader).texts())
+    texts = read_texts(inputs, text, reader)
+    if not quiet:
+        output.notify(reader["notices"])
     with output.progress(quiet) as stages:
         analyzer, words = known_words(settings, stages)
     found = coverage(texts, analyzer, words)

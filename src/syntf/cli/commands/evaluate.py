@@ -86,7 +86,11 @@ def command(
         scrubber_version()  # raises an error if scrubadub is not installed
     corpus = corpus_from_table(inputs.read(input, **reader), **columns)
     evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
-    notices = [*corpus.notices, *(missing if columns["author"] is not None else [])]
+    notices = [
+        *reader["notices"],
+        *corpus.notices,
+        *(missing if columns["author"] is not None else []),
+    ]
     if columns["label"] is not None and evaluator.why_no_labels:
         notices.append(evaluator.why_no_labels)
     if evaluator.why_no_labels and not evaluator.scenarios:

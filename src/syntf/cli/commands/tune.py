@@ -133,7 +133,7 @@ def command(
         output.emit({**about, "out": str(out)})
     quiet = quiet or as_json
     if not quiet:
-        evaluation_tables.print_heading(outcome.notices)
+        evaluation_tables.print_heading([*reader["notices"], *outcome.notices])
         output.show((_trials_table if unit == "document" else _finalists_table)(outcome))
     chosen = outcome.chosen
     if chosen is None:

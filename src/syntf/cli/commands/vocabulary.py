@@ -65,7 +65,7 @@ def build(
     """
     from syntf.core.files import replacing
     from syntf.inputs import files
-    from syntf.inputs.corpus import Corpus
+    from syntf.inputs.corpus import read_texts
     from syntf.pipeline.prepare import load_words
     from syntf.vocabulary.header import MORPHOLOGY, PUBLIC, SOURCE_DIGEST, Header
     from syntf.vocabulary.vocabulary import as_lines
@@ -74,7 +74,9 @@ def build(
     # The paper's preset sets no largest number of terms.
     settings = settings_from({**options, "preset": "paper", "fit_vocabulary": True})
     _check_target(out, force=force)
-    texts = list(Corpus([reference], text, [], **reader).texts())
+    texts = read_texts([reference], text, reader)
+    if not quiet:
+        output.notify(reader["notices"])
     with output.progress(quiet) as stages:
         _, vectors, vocabulary = load_words(settings, texts, stages=stages)
     name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")

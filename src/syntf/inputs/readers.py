@@ -1,0 +1,227 @@
+"""Read one input of any format in pieces, by the reader of that format."""
+
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError
+from syntf.inputs import columns, files
+from syntf.inputs.encodings import Undecodable, codec_of, decodable
+from syntf.inputs.files import display_name
+from syntf.inputs.places import STDIN, Database, Place, local_copy
+
+_MALFORMED = (
+    "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
+    "mixed types"
+)
+_OF_TEXT = ("csv", "tsv", "jsonl", "json", "lines")
+"""Formats of which a whole file is in one encoding."""
+
+
+class ManyBrokenRows(Exception):
+    """Enough rows of a file are broken to say so; the file is read no further."""
+
+
+@dataclass
+class Request:
+    """What to read from every input, and how.
+
+    Parameters
+    ----------
+    columns : the columns to read; None for all.
+    text : the column with the texts.
+    most : the largest number of rows in a piece.
+    broken : called with a name, a line (0 for none) and what is wrong, at every broken row.
+    note : called with sentences for the owner of the texts.
+    advance : called with the bytes of the current file that were read.
+    checked : the inputs that were tried before they are read; shared by all passes.
+    connections : connections to databases; shared by all passes.
+    """
+
+    columns: list[str] | None
+    text: str | None
+    encoding: str
+    undecodable: Undecodable
+    delimiter: str | None
+    sheet: str | None
+    query: str | None
+    most: int
+    broken: Callable[[str, int, str], None]
+    note: Callable[[str], None]
+    advance: Callable[[int], None]
+    checked: set[Place] = field(default_factory=set)
+    connections: dict[Place, Any] = field(default_factory=dict)
+
+
+def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+    """Yield the rows of an input, and turn every failure to read it into one message."""
+    name = display_name(place)
+    try:
+        yield from _read(place, format, request)
+    except ManyBrokenRows:
+        return
+    except zipfile.BadZipFile:
+        raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
+        raise SyntfError(f"cannot read {name}: {reason}") from None
+    except UnicodeError:  # raised by encodings that refuse more than single bytes
+        raise SyntfError(f"cannot read {name}: it is not {request.encoding}") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # The message of polars may quote a text: do not pass it on.
+        raise SyntfError(f"cannot read {name}: {_MALFORMED}") from None
+
+
+def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+    """Yield the rows of an input; import only its reader, as some take long to load."""
+    if isinstance(place, Database):
+        from syntf.inputs.databases import PostgreSQL
+
+        connection = request.connections.setdefault(place, PostgreSQL(place))
+        yield from connection.frames(request.query)
+    elif format == "folder" and isinstance(place, Path):
+        yield from _folder(place, request)
+    elif format == "document":
+        yield from _document(place, request)
+    elif format in ("parquet", "arrow"):
+        with local_copy(place) as path:
+            yield from _columnar(place, path, format, request)
+    elif format == "sqlite":
+        from syntf.inputs import databases
+
+        with local_copy(place) as path:
+            yield from databases.sqlite_frames(
+                path, query=request.query, name=display_name(place), most=request.most
+            )
+    else:
+        yield from _stream(place, format, request)
+
+
+def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterator[pl.DataFrame]:
+    from syntf.inputs import parquet
+
+    if place not in request.checked and not parquet.survives(path, request.most, format):
+        kind = "a Parquet file" if format == "parquet" else "an Arrow file (Feather version 2)"
+        raise SyntfError(f"cannot read {display_name(place)}: it is not {kind}, or damaged")
+    request.checked.add(place)
+    yield from parquet.frames(path, request.most, format)
+
+
+def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+    """Yield rows while a file is read."""
+    codec = codec_of(request.encoding)
+    name = display_name(place)
+    if format == "jsonl":
+        _check_json_columns(place, request, codec)
+    with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
+        if format in _OF_TEXT and request.undecodable == "stop":
+            plain = decodable(plain, codec, name)
+        for frame in _reader(plain, format, request, codec, name):
+            if not raw.closed and raw.seekable():
+                request.advance(raw.tell())
+            yield frame
+
+
+def _reader(
+    plain: Any, format: str, request: Request, codec: str, name: str
+) -> Iterator[pl.DataFrame]:
+    most, broken = request.most, partial(request.broken, name)
+    if format == "mbox":
+        from syntf.inputs import mbox
+
+        return mbox.frames(plain, name=name, most=most, broken=broken)
+    if format in ("jsonl", "json"):
+        from syntf.inputs import json_lines
+
+        read = json_lines.frames if format == "jsonl" else json_lines.array_frames
+        return read(
+            plain, name=name, encoding=codec, columns=request.columns, text=request.text,
+            most=most, broken=broken,
+        )  # fmt: skip
+    if format == "xlsx":
+        from syntf.inputs import excel
+
+        return excel.frames(plain, name=name, sheet=request.sheet, most=most, note=request.note)
+    if format == "lines":
+        from syntf.inputs import lines
+
+        return lines.frames(plain, encoding=codec, most=most)
+    from syntf.inputs import csv_rows
+
+    delimiter = request.delimiter or ("\t" if format == "tsv" else None)
+    return csv_rows.frames(
+        plain, name=name, encoding=codec, delimiter=delimiter, most=most, broken=broken
+    )
+
+
+def _check_json_columns(place: Place, request: Request, codec: str) -> None:
+    """Refuse a file of which no row has a wanted column, before anything else is read.
+
+    Reading in batches cannot tell: they end by the length of texts.
+    """
+    if str(place) == STDIN or place in request.checked or not request.columns:
+        return
+    from syntf.inputs import json_lines
+
+    with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
+        found = json_lines.find_columns(plain, encoding=codec, columns=request.columns)
+    if found:  # otherwise the file is empty or broken, which is another message
+        columns.require(request.columns, found)
+    request.checked.add(place)
+
+
+def _folder(folder: Path, request: Request) -> Iterator[pl.DataFrame]:
+    """Yield the documents of a folder as rows: their paths and their texts."""
+    from syntf.inputs.folder import list_folder
+
+    listing = list_folder(folder)
+    if left_out := listing.notice(folder):
+        request.note(left_out)
+    yield from _documents(
+        ((path, kind, display_name(path.relative_to(folder))) for path, kind in listing.documents),
+        request,
+    )
+
+
+def _document(place: Place, request: Request) -> Iterator[pl.DataFrame]:
+    """Yield a single file as a row: its name and its text."""
+    from syntf.inputs import document_files
+
+    name = getattr(place, "name", "")
+    kind = document_files.kind_of(name) or "text"
+    document_files.require_installed(kind, display_name(place))
+    yield from _documents([(place, kind, Path(name).name)], request)
+
+
+def _documents(found: Any, request: Request) -> Iterator[pl.DataFrame]:
+    from syntf.inputs import document_files
+
+    schema = {"path": pl.String, "text": pl.String}
+    rows: list[tuple[str, str]] = []
+    size = 0
+    codec = codec_of(request.encoding)
+    for place, kind, shown in found:
+        name = display_name(place)
+        with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
+            content = plain.read()
+        try:
+            text = document_files.read_document(
+                content, kind, name=name, codec=codec, undecodable=request.undecodable
+            )
+        except document_files.DamagedDocument as error:
+            request.broken(name, 0, str(error))
+            continue
+        rows.append((display_name(Path(shown)), text))
+        size += len(text)
+        if len(rows) == request.most or size >= 1 << 22:
+            yield pl.DataFrame(rows, schema, orient="row")
+            rows, size = [], 0
+    if rows:
+        yield pl.DataFrame(rows, schema, orient="row")
