@@ -2,6 +2,7 @@
 
 import gzip
 import sys
+from hashlib import sha256
 
 import polars as pl
 import pytest
@@ -76,6 +77,11 @@ def test_a_changed_file_has_another_stamp(cloud):
     assert files.stamps(place) != before
 
 
+def test_a_file_has_the_digest_of_its_bytes(cloud):
+    raw = b"text\na\n"
+    assert files.digest(cloud("a.csv", raw)) == sha256(raw).hexdigest()
+
+
 def test_a_release_is_made_and_reads_as_often_as_it_must(cloud, tmp_path):
     address = cloud("a.csv", b"text,topic\nthe cat,x\na dog,y\n")
     made = release(address, tmp_path / "release", keep=["topic"], preset="words", length=5)
@@ -95,7 +101,7 @@ def test_missing_packages_are_named(monkeypatch):
 def s3(monkeypatch):
     """Start a server with the interface of S3 on loopback."""
     pytest.importorskip("s3fs", reason="pip install 'syntf[cloud]'")
-    server = pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
+    server = pytest.importorskip("moto.server", reason="pip install 'moto[s3]' flask flask-cors")
     started = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     started.start()
     host, port = started.get_host_and_port()

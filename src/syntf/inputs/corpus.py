@@ -256,7 +256,8 @@ class Corpus:
         """Record a broken row. After many in a file that must have none, read no further."""
         self.skipped_rows += 1
         if len(self.skipped_places) < LISTED_ROWS:
-            self.skipped_places.append(f"{name}: line {line} {what}" if line else f"{name} {what}")
+            subject = f"line {line}" if line else "it"
+            self.skipped_places.append(f"{name}: {subject} {what}")
         if self.bad_rows == "stop" and self.skipped_rows >= TRIED_ROWS:
             raise readers.ManyBrokenRows
 

@@ -187,7 +187,14 @@ def files_below(folder: Path) -> list[Path]:
 
 def digest(path: str | PathLike[str]) -> str:
     """Return the SHA-256 of a file, or of the names and digests of all files in a folder."""
-    source = Path(path)
+    addresses = places.parse(str(path)) or [Path(path)]
+    if len(addresses) != 1 or isinstance(addresses[0], Database):
+        raise SyntfError(f"{shown(str(path))} is not one file, so it has no digest: give one file")
+    with places.local_copy(addresses[0]) as source:
+        return _digest_of(source)
+
+
+def _digest_of(source: Path) -> str:
     if not source.is_dir():
         return sha256_of(source)
     lines = (

@@ -28,7 +28,7 @@ class Listing:
         """Say what was left out; nothing if all files are read."""
         counted = [f"{number:,} {suffix}" for suffix, number in sorted(self.left_out.items())]
         if self.links:
-            counted.append(f"{self.links:,} links")
+            counted.append(f"{self.links:,} link{'s' * (self.links > 1)}")
         if not counted:
             return ""
         extra = f" ({document_files.EXTRA} reads .pdf and .docx)" * bool(self.not_installed)

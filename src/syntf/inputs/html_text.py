@@ -24,11 +24,19 @@ def html_to_text(markup: str) -> str:
     """
     parser = _Text()
     try:
-        parser.feed(markup)
+        parser.feed(_closed(markup))
         parser.close()
     except (AssertionError, ValueError, RecursionError):  # raised at malformed declarations
         return re.sub(r"<[^>]*>", " ", markup)
     return "".join(parser.parts)
+
+
+def _closed(markup: str) -> str:
+    """Escape what opens and is never closed: the parser would search to the end for each of it."""
+    for start, end in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
+        at = markup.rfind(end) + len(end) if end in markup else 0
+        markup = markup[:at] + markup[at:].replace(start, f"&lt;{start[1:]}")
+    return markup
 
 
 def decode_html(raw: bytes, codec: str, name: str, undecodable: Undecodable) -> str:

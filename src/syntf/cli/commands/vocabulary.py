@@ -31,7 +31,7 @@ def command() -> None:
 
 
 @command.command(cls=ConfiguredCommand)
-@click.argument("reference", type=FILE)
+@click.argument("reference", type=click.Path())
 @text
 @option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
 @setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
@@ -45,7 +45,7 @@ def command() -> None:
 @quiet
 @reader_options
 def build(
-    reference: Path,
+    reference: str,
     text: str,
     out: Path,
     public: bool,
@@ -79,7 +79,7 @@ def build(
         output.notify(reader["notices"])
     with output.progress(quiet) as stages:
         _, vectors, vocabulary = load_words(settings, texts, stages=stages)
-    name = os.fsencode(reference.resolve().name).decode("utf-8", "replace")
+    name = os.fsencode(Path(reference).resolve().name).decode("utf-8", "replace")
     # A header without --public must not identify the texts that the terms come from.
     origin = [("source", name), (SOURCE_DIGEST, files.digest(reference))] if public else []
     header = Header(
@@ -101,7 +101,7 @@ def build(
     if as_json:
         output.emit({"out": str(out), "documents": len(texts), **_size(vocabulary.outputs)})
     elif not quiet:
-        shown = output.escape(reference.name)
+        shown = output.escape(Path(reference).name)
         declared = (
             f"You declare that {shown} is public."
             if public
