@@ -20,7 +20,8 @@ def unpacked(raw: IO[bytes], suffix: str, name: str) -> Iterator[Any]:
     """Give a file that reads the unpacked bytes of `raw`; its suffix says how it is packed."""
     kind = COMPRESSED.get(suffix)
     if suffix == ARCHIVE:
-        with zipfile.ZipFile(raw) as archive, archive.open(_only_file(archive, name)) as inner:
+        archive, inner = _open_archive(raw, name)
+        with archive, inner:
             yield inner
     elif kind == "zstd":
         yield io.BufferedReader(_Zstd(raw, name))
@@ -33,10 +34,19 @@ def unpacked(raw: IO[bytes], suffix: str, name: str) -> Iterator[Any]:
 
 def inner_name(raw: IO[bytes], name: str) -> str:
     """Return the name of the only file in a zip archive."""
+    archive, inner = _open_archive(raw, name)
+    with archive, inner:
+        return str(inner.name)
+
+
+def _open_archive(raw: IO[bytes], name: str) -> tuple[zipfile.ZipFile, IO[bytes]]:
+    """Open an archive and the only file in it."""
     try:
-        with zipfile.ZipFile(raw) as archive:
-            return _only_file(archive, name).filename
-    except zipfile.BadZipFile:
+        archive = zipfile.ZipFile(raw)
+        return archive, archive.open(_only_file(archive, name))
+    except SyntfError:
+        raise
+    except Exception:  # a damaged archive raises many things
         raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
 
 

@@ -67,7 +67,7 @@ def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
         yield from _read(place, format, request)
     except ManyBrokenRows:
         return
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, NotImplementedError):
         raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
