@@ -185,10 +185,11 @@ reader_options = combine(
     option(
         "--input-format",
         type=click.Choice(INPUT_FORMATS),
+        metavar="FORMAT",
         group=FILES,
-        help="Format of the input, if it is not the one that the file names end in: 'lines' "
-        "for a document on every line, 'document' for one in every file. Needed for standard "
-        "input.",
+        help="Format of the input, if it is not the one that the file names end in; needed for "
+        f"standard input: {', '.join(INPUT_FORMATS[:-2])}, lines (every line is a document) or "
+        "document (every file is one).",
     ),
     option(
         "--delimiter",
