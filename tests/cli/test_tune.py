@@ -204,13 +204,13 @@ def test_command_has_all_settings_that_differ_from_the_defaults():
 def test_command_for_whole_documents_names_what_differs_from_the_defaults(tmp_path):
     trial = LossTrial(7.5, {"nb": 0.5})
     plain = Settings(document_loss=10.0)
-    line = tune.document_command(tmp_path / "a b.csv", "body", plain, trial)
+    line = tune.document_command(str(tmp_path / "a b.csv"), "body", plain, trial, {})
     assert shlex.split(line) == [
         "syntf", "anonymize", str(tmp_path / "a b.csv"), "--text", "body", "--document-loss",
         "7.5", "--out", "release",
     ]  # fmt: skip
     near = Settings(document_loss=10.0, codebook="my.codebook", pilot=False, numbers=True)
-    line = tune.document_command(tmp_path / "t.csv", "body", near, trial)
+    line = tune.document_command(str(tmp_path / "t.csv"), "body", near, trial, {})
     assert "--codebook my.codebook --no-pilot --keep-numbers --out release" in line
 
 
