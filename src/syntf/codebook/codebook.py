@@ -9,7 +9,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib import resources
@@ -321,8 +321,6 @@ _REQUIREMENTS: tuple[tuple[str, Callable[[Codebook], bool]], ...] = (
     ("its labels are not one readable name for each topic", Codebook._labels_fit),
 )
 """What a codebook must fulfil to be used, with the reason that an error gives."""
-
-assert set(_ARRAYS) < {field.name for field in fields(Codebook)}
 
 
 def _labels_json(labels: Sequence[str]) -> str:

@@ -144,8 +144,8 @@ class DocumentRun:
     """Draws for all documents of an input and describes what was released."""
 
     anonymizer: DocumentAnonymizer
-    mechanism: DocumentMechanism | None = None
     sharpened: EntryList | None = None
+    mechanism: DocumentMechanism = field(init=False)  # known once the documents are counted
     _released: list[NDArray[np.int64]] = field(default_factory=list)
 
     terms_without_vector = 0
@@ -203,7 +203,6 @@ class DocumentRun:
 
     def seal(self, guarantee: Guarantee) -> Guarantee:
         """Record the plan and the sharpened list, which are known once the pilot has answered."""
-        assert self.mechanism is not None
         planned = self.anonymizer.guarantee(
             self.mechanism, kept_columns=guarantee.kept_columns, shuffled=guarantee.shuffled
         )
@@ -213,7 +212,6 @@ class DocumentRun:
 
     def summary(self) -> DocumentSummary:
         """Return the released prototypes with their counts, corrected for the known noise."""
-        assert self.mechanism is not None
         general = self.mechanism.general
         none = [np.zeros(len(general), dtype=np.int64)]
         return summarize(self.mechanism, self.sharpened, self._released or none)
@@ -242,7 +240,6 @@ class DocumentRun:
 
     def _count(self, documents: pl.DataFrame) -> None:
         """Add the released prototypes of a shard to those counted so far."""
-        assert self.mechanism is not None
         found = released_counts(documents, self.mechanism.general, self.sharpened)
         before = self._released or [np.zeros_like(counts) for counts in found]
         self._released = [old + new for old, new in zip(before, found, strict=True)]
@@ -264,7 +261,6 @@ class DocumentRun:
     def _from_stream(
         self, rows: Rest, frames: Iterator[pl.DataFrame], pilot: Pilot
     ) -> Iterator[tuple[Counts, pl.DataFrame]]:
-        assert self.mechanism is not None
         topics = self.mechanism.plan.kind == "topics"
         waiting: list[Encoded] = []
         columns: list[pl.DataFrame] = []
@@ -285,7 +281,6 @@ class DocumentRun:
     ) -> tuple[Counts, pl.DataFrame]:
         """Draw for the documents of a shard that are not in the pilot, and describe all."""
         mechanism = self.mechanism
-        assert mechanism is not None
         own = slice(*np.searchsorted(pilot.places, [first, first + len(encoded)]))
         is_pilot = np.zeros(len(encoded), dtype=bool)
         is_pilot[pilot.places[own] - first] = True

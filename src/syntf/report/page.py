@@ -143,4 +143,5 @@ def _wrapped(text: str, start: str) -> str:
 
     indent = " " * len(start)
     lines = textwrap.fill(_printable(text), 84, initial_indent=start, subsequent_indent=indent)
-    return Markup(lines)  # README.txt is not HTML
+    # README.txt is not HTML.
+    return Markup(lines)  # nosec B704

@@ -160,7 +160,7 @@ class Release:
                 self.guarantee, words.outputs, table, run,
                 terms_without_vector=words.dropped, notes=anonymizer.notes,
             )  # fmt: skip
-        assert isinstance(drawing, DocumentDrawing)
+        assert isinstance(drawing, DocumentDrawing)  # nosec B101
         mechanism = drawing.table.value.mechanism
         sharpened = None if drawing.pilot is None else drawing.pilot.value.sharpened
         released = folder.count_prototypes(mechanism.general, sharpened)

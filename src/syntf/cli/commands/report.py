@@ -53,7 +53,8 @@ def command(
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
     result = run_verification(folder, vectors, codebook, slow=True, quiet=quiet)
     guarantee, sparsity = result.guarantee, result.sparsity
-    if not result.verified or guarantee is None or sparsity is None:
+    described = result.table or result.summary
+    if not result.verified or guarantee is None or sparsity is None or described is None:
         first = [*result.with_status(FAILED), *result.with_status(NOT_CHECKED)][0]
         raise SyntfError(f"{folder} could not be verified: {first.name}: {first.detail}")
     scores = None
@@ -62,11 +63,10 @@ def command(
         from syntf.evaluation.experiment.results import Parameters
 
         scores = read_evaluation(evaluation, Parameters.of(guarantee))
-    if result.summary is not None:
-        page = render_report(guarantee, result.summary, sparsity, scores)
+    if isinstance(described, tuple):
+        page = render_report_again(guarantee, *described, sparsity, scores)
     else:
-        assert result.table is not None
-        page = render_report_again(guarantee, *result.table, sparsity, scores)
+        page = render_report(guarantee, described, sparsity, scores)
     out.write_bytes(page.encode())
     if not quiet:
         output.say(f"Report written to {output.escape(out)}", wrap=False)

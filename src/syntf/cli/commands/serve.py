@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from syntf.serve.playground import Playground
     from syntf.serve.service import Service
 
-TOKEN_VARIABLE = "SYNTF_TOKEN"
+TOKEN_VARIABLE = "SYNTF_TOKEN"  # nosec B105
 """Environment variable with the token: unlike an option, other users cannot see it."""
 
 
