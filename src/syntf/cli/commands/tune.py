@@ -78,7 +78,7 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 )
 @option("--out", type=FILE, required=True, metavar="DIR", help="Folder for the results.")
 @evaluation_options
-@setting_options("codebook", "pilot")
+@setting_options("codebook", "encoder", "pilot")
 @setting_options(
     "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
 )
@@ -158,7 +158,7 @@ def document_command(
 ) -> str:
     """Return the shell command that releases whole documents with the loss of a trial."""
     words = [*_command_start(input, text, reader), "--document-loss", f"{best.loss:g}"]
-    for name in ("codebook", "morphology", "analyzer", "vectors"):
+    for name in ("codebook", "encoder", "morphology", "analyzer", "vectors"):
         value = getattr(settings, name)
         if value != getattr(Settings, name):
             words += [f"--{name}", str(value)]

@@ -7,7 +7,7 @@ bisection. Only the chosen loss is evaluated on the test documents.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -199,7 +199,7 @@ class DocumentTrials:
             self._anonymizer = DocumentAnonymizer.build(self._settings, stages=self._stages)
             self._encoded = self._anonymizer.read(self._validation.texts, stages=self._stages)
         settings = self._settings.changed(document_loss=loss)
-        anonymizer = DocumentAnonymizer(settings, self._anonymizer.reader, self._anonymizer.encoder)
+        anonymizer = replace(self._anonymizer, settings=settings)
         mechanism = anonymizer.mechanism(len(self._encoded))
         with self._stages(f"loss {loss:g}", len(runs)) as advance, process_pool() as pool:
             for run, scores in score_document_releases(
