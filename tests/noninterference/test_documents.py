@@ -28,7 +28,7 @@ TRIED = ["", "car bus train", "bread and cheese", "music song piano", "cat " * 4
 def documents(tmp_path, toy_vectors, toy_codebook, monkeypatch):
     """A machine for whole documents that does not wait for its disk."""
     monkeypatch.setattr("os.fsync", lambda number: None)
-    monkeypatch.setattr("syntf.inputs.parquet.survives", lambda path, batch: True)
+    monkeypatch.setattr("syntf.inputs.parquet.survives", lambda path, batch, format: True)
     codebook = replace(toy_codebook, origin="embedded")
     return DocumentMachine(tmp_path, toy_vectors, codebook)
 

@@ -61,7 +61,10 @@ class DocumentMachine(Machine):
         )
         with pytest.MonkeyPatch.context() as patch:
             self._patch(patch, sizes)
-            release(path, out, force=True, insecure_seed=11, jobs=1, settings=settings, **options)
+            release(
+                path, out, force=True, insecure_seed=11, jobs=1, settings=settings,
+                undecodable="replace", query=self._query, **options,
+            )  # fmt: skip
         return self.outcome(out)
 
     def _patch(self, patch, sizes):
