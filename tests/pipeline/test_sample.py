@@ -72,17 +72,12 @@ def test_few_texts_are_never_judged():
         ("4711", "100% of the texts have no known word: check that --text"),
         ("\N{PARTY POPPER}", "100% of the texts have no known word"),
         ("", "100% of the texts have no known word"),
-        (f"{ENGLISH} caf\xe9", "--encoding"),
         ("bus qwx zrt plk", "only 25% of the words are known"),
     ],
 )
 def test_noise_is_refused_and_nothing_is_written(tmp_path, text, message):
     path = tmp_path / "texts.csv"
-    path.write_bytes(
-        "\n".join(["text"] + [f'"{text}"'] * 30).encode("latin-1", "xmlcharrefreplace")
-        if "caf" in text
-        else "\n".join(["text"] + [f'"{text}"'] * 30).encode()
-    )
+    path.write_text("\n".join(["text"] + [f'"{text}"'] * 30), encoding="utf-8")
     with pytest.raises(SyntfError, match=message) as caught:
         release(path, tmp_path / "out", document_loss=10)
     assert "--accept-coverage" in str(caught.value)
@@ -90,6 +85,12 @@ def test_noise_is_refused_and_nothing_is_written(tmp_path, text, message):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["texts.csv"]
     made = release(path, tmp_path / "out", document_loss=10, accept_coverage=True)
     assert made.documents == 30
+
+
+def test_replaced_bytes_are_a_problem():
+    found = looked_at([f"{ENGLISH} caf\ufffd"] * 30)
+    assert found.replaced == 1
+    assert [problem for problem in found.problems() if "--encoding" in problem]
 
 
 def test_other_languages_are_not_refused_with_vectors_of_ones_own():

@@ -9,17 +9,19 @@ None is needed: whether a run stops is seen by the owner alone, and a release ho
 Fewer than :data:`FEWEST` texts are not judged, so that no single text decides.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from syntf.core.errors import SyntfError
 from syntf.text.languages import NAMES, guess_language
-from syntf.text.tokenizer import Analysis
+from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vocabulary.coverage import coverage
 
 FEWEST = 20
 LARGEST = 200
+_WORD = re.compile(r"[^\W_]+")
 CHARACTERS = 2000
 """At most so many texts are looked at, and so many characters of each."""
 
@@ -89,15 +91,33 @@ def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Sequence[str])
     """
     step = max(1, len(texts) // LARGEST)
     some = [text[:CHARACTERS] for text in texts[::step][:LARGEST]]
-    found = coverage(some, analyzer, words)
-    count, tokens = max(1, len(some)), found.known + found.unknown
+    known, unknown, empty = _counted(some, analyzer, frozenset(words))
+    count = max(1, len(some))
     return Sample(
         documents=len(some),
-        empty=found.empty / count,
-        known=found.known / tokens if tokens else 1.0,
+        empty=empty / count,
+        known=known / (known + unknown) if known + unknown else 1.0,
         replaced=sum("\ufffd" in text for text in some) / count,
         language=guess_language(some),
     )
+
+
+def _counted(
+    texts: Sequence[str], analyzer: Analysis[Any], words: frozenset[str]
+) -> tuple[int, int, int]:
+    """Count known words, unknown words, and texts without a known word."""
+    if not isinstance(analyzer, Analyzer):  # only a pipeline of spaCy knows its words
+        found = coverage(texts, analyzer, words)
+        return found.known, found.unknown, found.empty
+    known = unknown = empty = 0
+    for text in texts:
+        tokens = [token for token in _WORD.findall(text.lower()) if not token.isdigit()]
+        said = [token for token in tokens if token not in analyzer.stop_words]
+        of_these = sum(token in words for token in said)
+        known += of_these
+        unknown += len(said) - of_these
+        empty += not of_these
+    return known, unknown, empty
 
 
 def refuse_unreadable(sample: Sample, *, english: bool) -> None:
