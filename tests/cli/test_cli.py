@@ -26,6 +26,8 @@ from syntf.text import token_table
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
          "report.html"]  # fmt: skip
+ORDERED = "the id 'id' is in the order of the input, which undoes --shuffle"
+UNIQUE = "the column {!r} is nearly unique: whoever knows its values elsewhere finds the documents"
 SUPPLIED = "Public only according to the sender of this release: vocabulary."
 WORDS = (
     "cat dog car train music house river bread football winter school doctor money garden book "
@@ -72,11 +74,14 @@ def call(capsys, monkeypatch, *arguments):
 
 @pytest.fixture
 def syntf(capsys, monkeypatch):
-    """Run a command that must succeed; return its output with single spaces."""
+    """Run a command that must succeed; return its output with single spaces.
 
-    def run(*arguments):
+    warnings : what it must say on standard error, line by line.
+    """
+
+    def run(*arguments, warnings=()):
         code, out, err = call(capsys, monkeypatch, *arguments)
-        assert (code, err) == (0, "")
+        assert (code, err) == (0, "".join(f"syntf: {line}\n" for line in warnings))
         return " ".join(out.split())
 
     return run
@@ -214,7 +219,8 @@ def test_example_can_be_anonymized(words_synthetic, tmp_path):
     arguments = ["anonymize", "example.csv", "--preset", "words", "--keep", "topic", "author"]
     arguments += ["--out", "release"]
     done = process(*arguments, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+    warned = "the column 'author' looks like names of persons, and it is released as it is"
+    assert (done.returncode, done.stderr) == (0, f"syntf: {warned}\n")
     assert sorted(os.listdir(tmp_path)) == ["example.csv", "release"]
     assert sorted(os.listdir(tmp_path / "release")) == sorted(FILES)
     corpus = pl.read_csv(tmp_path / "example.csv")
@@ -252,7 +258,7 @@ def seen_kinds():
 
 def test_counts_and_kept_columns_have_the_order_of_the_texts(place, syntf):
     kinds = write_csv(place / "texts.csv", 60)
-    syntf(*anonymize("--keep", "kind", "number", *likely()))
+    syntf(*anonymize("--keep", "kind", "number", *likely()), warnings=[UNIQUE.format("number")])
     assert seen_kinds() == kinds
     assert documents().rows() == [(i, kind, str(10 * i)) for i, kind in enumerate(kinds)]
     assert guarantee()["shuffled"] is False
@@ -260,13 +266,13 @@ def test_counts_and_kept_columns_have_the_order_of_the_texts(place, syntf):
 
 def test_shuffle_keeps_counts_and_columns_together(place, syntf):
     kinds = write_csv(place / "texts.csv", 60)
-    syntf(*anonymize("--id", "id", "--keep", "kind", "--shuffle", *likely()))
+    syntf(*anonymize("--id", "id", "--keep", "kind", "--shuffle", *likely()), warnings=[ORDERED])
     ids = documents()["id"].to_list()
     assert ids != sorted(ids)
     assert sorted(ids) == [f"{i:03}" for i in range(60)]
     assert documents()["kind"].to_list() == [kinds[int(i)] for i in ids] == seen_kinds()
     assert guarantee()["shuffled"] is True
-    syntf(*anonymize("--id", "id", "--shuffle", *likely(), out="again"))
+    syntf(*anonymize("--id", "id", "--shuffle", *likely(), out="again"), warnings=[ORDERED])
     assert documents("again")["id"].to_list() != ids
 
 
@@ -297,7 +303,8 @@ def test_without_id_and_keep_documents_are_numbered(place, syntf):
     ],
 )
 def test_keep_takes_several_columns_and_may_be_repeated(place, syntf, options):
-    out = syntf(*anonymize(*options))
+    ordered = [ORDERED.replace("id 'id'", f"column '{name}'") for name in ("number", "id")]
+    out = syntf(*anonymize(*options), warnings=ordered if "--shuffle" in options else ())
     assert documents().columns == ["document", "kind", "number", "id"]
     sentence = "Released unchanged, outside the guarantee: columns kind, number, id."
     assert sentence in out
@@ -456,9 +463,10 @@ def test_release_from_public_parts_is_marked_private(place, syntf):
 
 
 def test_seeded_release_is_repeatable_and_marked_not_private(place, syntf):
-    first = syntf(*anonymize("--insecure-seed", 7, "--shuffle", "--id", "id", out="one"))
-    syntf(*anonymize("--insecure-seed", 7, "--shuffle", "--id", "id", out="two"))
-    syntf(*anonymize("--insecure-seed", 8, "--shuffle", "--id", "id", out="three"))
+    options = ["--shuffle", "--id", "id", "--insecure-seed"]
+    first = syntf(*anonymize(*options, 7, out="one"), warnings=[ORDERED])
+    syntf(*anonymize(*options, 7, out="two"), warnings=[ORDERED])
+    syntf(*anonymize(*options, 8, out="three"), warnings=[ORDERED])
     assert np.array_equal(counts("one").toarray(), counts("two").toarray())
     assert documents("one").equals(documents("two"))
     assert not np.array_equal(counts("one").toarray(), counts("three").toarray())
@@ -733,7 +741,7 @@ def test_full_disk_keeps_the_old_release_or_none(place, syntf, large, force):
     keys = [noise.bytes(300).hex() for _ in range(400)] if "doc" in large else ["x"] * 4000
     pl.DataFrame({"text": ["cat train"] * len(keys), "key": keys}).write_csv("texts.csv")
     options = ["--keep", "key", "--length", 30, "--epsilon", 1]
-    syntf(*anonymize(*options))
+    syntf(*anonymize(*options), warnings=[UNIQUE.format("key")] if "doc" in large else ())
     old = place / "out"
     sizes = {path.name: path.stat().st_size for path in old.iterdir()}
     limit = sizes.pop(large) // 2

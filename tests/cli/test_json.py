@@ -51,7 +51,7 @@ def test_anonymize_contains_the_guarantee_of_the_file(record):
     assert found.pop("guarantee") == json.loads(Path("out/guarantee.json").read_text())
     assert found == {
         "out": "out", "documents": 3, "left_out": 0, "terms_without_vector": 1, "notes": [],
-        "ledger": None,
+        "warnings": [], "ledger": None,
     }  # fmt: skip
 
 

@@ -138,8 +138,18 @@ def test_readme_states_losses_and_kept_columns(tmp_path):
 
 def test_readme_of_a_release_without_kept_columns():
     text = render_readme(replace(promise(kept=()), supplied=[]), 3, ["document"])
-    assert "Nothing but the counts is released here." in text
+    assert "\n  * No column of the source is released here.\n" in text
     assert "Released unchanged" not in text
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("kept", [(), ("topic",)])
+def test_the_readme_tells_that_the_order_is_kept(kept, shuffled):
+    text = render_readme(replace(promise(kept=kept), shuffled=shuffled), 3, ["document"])
+    order = "\n  * The documents are in the order of the source. The guarantee does not cover this"
+    assert (order in text) == (not shuffled)
+    assert ("No column of the source is released here." in text) == (not kept)
+    assert "Nothing but" not in text
 
 
 def test_the_readme_of_a_seeded_release_says_not_private():

@@ -19,6 +19,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from syntf import __version__
 from syntf.core import entropy, parallel
 from syntf.core.errors import SyntfError
@@ -34,6 +36,7 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
+from syntf.releases import kept_columns
 from syntf.releases.folder import ROW_NUMBER, check_target
 from syntf.releases.rest import Rest
 from syntf.releases.words_run import WordsRun
@@ -60,6 +63,7 @@ class Release:
     ledger_run : what the ledger was charged, or None without a ledger.
     left_out : the number of documents left out to limit the loss of authors.
     input_notices : sentences for the owner of the texts, such as which files were left out.
+    warnings : for the owner, sentences on kept columns that may name a person or undo a shuffle.
     """
 
     path: Path | str
@@ -72,6 +76,7 @@ class Release:
     ledger_run: "Run | None"
     left_out: int = 0
     input_notices: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
 def release(
@@ -272,6 +277,7 @@ def release(
                     numbered=id is None,
                     format=format,
                 )
+    first = pl.DataFrame() if rest.first_columns is None else rest.first_columns
     return Release(
         path=out,
         documents=draft.documents,
@@ -283,6 +289,7 @@ def release(
         ledger_run=None if charge is None else charge.run,
         left_out=0 if rest.selection is None else rest.selection.left_out,
         input_notices=list(corpus.notices),
+        warnings=kept_columns.warnings(first, id=id, shuffle=shuffle),
     )
 
 

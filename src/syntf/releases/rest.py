@@ -25,6 +25,7 @@ class Rest:
     selection : the rows that are released, if the documents of an author are limited.
     charge : what a ledger was charged. Every batch must be the one that was charged, or nothing
         more is drawn.
+    first_columns : the columns of the first batch that was read, which are released; None before.
     """
 
     corpus: Corpus
@@ -34,6 +35,7 @@ class Rest:
     author: str | None
     selection: "Selection | None" = None
     charge: "Charge | None" = None
+    first_columns: pl.DataFrame | None = None
 
     def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
         """Yield the rows in the same batches every time. A shard ends where a batch ends."""
@@ -45,6 +47,8 @@ class Rest:
         for batch in self.corpus:
             if self.selection is not None:
                 batch = self.selection.take(batch)
+            if self.first_columns is None:
+                self.first_columns = pl.DataFrame([batch[name] for name in self.columns])
             frame = batch[skip:]
             skip = max(0, skip - batch.height)
             while frame.height:

@@ -167,6 +167,7 @@ def command(
             release = job.release(inputs, out, settings=settings, progress=progress, **options)
     if not quiet:
         _warn_of_inputs(release)
+        output.notify(release.warnings)
     with suppress(OSError):  # the release is complete even if its summary cannot be printed
         if as_json:
             output.emit(_record(release))
@@ -209,6 +210,7 @@ def _record(release: "Release") -> dict[str, Any]:
         "left_out": release.left_out,
         "terms_without_vector": release.terms_without_vector,
         "notes": list(release.notes),
+        "warnings": list(release.warnings),
         "ledger": run and {"run": run.number, "loss": run.loss / UNIT, "head": run.hash},
         "guarantee": release.guarantee.as_dict(),
     }
@@ -229,7 +231,8 @@ def _show(release: "Release") -> None:
         note = f"({most}; {release.left_out:,} documents left out)"
         author = f"[bold]{shown(guarantee.loss_per_author, 2)}[/]  {note}"
         losses.append(["loss per author", author])
-    output.table([*rows, *losses])
+    kept = [] if guarantee.shuffled else [["order", "as in the input; --shuffle hides it"]]
+    output.table([*rows, *kept, *losses])
     for caveat in guarantee.caveats:
         output.warn(caveat)
     if not guarantee.private:
