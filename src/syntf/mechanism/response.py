@@ -20,6 +20,7 @@ import json
 from bisect import bisect_left
 from fractions import Fraction
 from functools import lru_cache
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -134,7 +135,14 @@ def _background(loss: float, total: int, answers: int) -> int:
         rest = total - answers * background
         return log_up(Fraction(rest + background, background)) <= loss
 
-    candidates = range(1, total // answers + 1)
+    # Search near the solution in floating point, or everywhere if it is not there.
+    most = total // answers
+    guess = int(total / (exp(min(loss, 700.0)) + answers - 1))
+    width = 4 + (guess >> 44)
+    first, last = max(1, guess - width), min(most, guess + width)
+    if first > last or (first > 1 and keeps_to_loss(first)) or not keeps_to_loss(last):
+        first, last = 1, most
+    candidates = range(first, last + 1)
     place = bisect_left(candidates, True, key=keeps_to_loss)
     if place == len(candidates):
         raise SyntfError(f"a loss of {loss:g} is below what whole numbers can express")
