@@ -183,6 +183,25 @@ def test_linkage_is_written_and_printed(evaluated):
     assert line.count("1.000") >= 2
 
 
+def test_the_verdict_comes_before_the_tables_and_in_the_report(evaluated):
+    out, done = evaluated
+    printed = " ".join(done.stdout.split())
+    starts = [printed.index(f"{name}: ") for name in ("Topics", "Authors", "Linking")]
+    places = [*starts, printed.index("What this means:"), printed.index("F1 original")]
+    assert places == sorted(places)
+    assert "red Linking: whoever holds a text finds its release at the first guess" in printed
+    chance = {(row["task"], row["scenario"]): row["f1"] for row in rows(out / "chance.csv")}
+    assert [name for _, name in chance] == [
+        "", *(row["scenario"] for row in rows(out / "scenarios.csv"))
+    ]  # fmt: skip
+    shown = f"by chance {float(chance['utility', '']):.2f}".replace(" 0.", " .")
+    assert shown in printed
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.index("Verdict") < page.index("What it means")
+    meaning = printed[printed.index("What this means: ") : printed.index("F1 original")]
+    assert meaning.removeprefix("What this means: ").strip() in page
+
+
 def test_figures_are_written(evaluated):
     out, _ = evaluated
     for name in ("performance", "scrubbing"):
@@ -285,6 +304,15 @@ def test_json_has_the_rows_of_the_files(here, tmp_path):
     assert (record["runs"], record["out"]) == (2, "o")
     assert record["tagger"].startswith("pattern")
     assert "not part of any release" in record["note"]
+    page = (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
+    assert [line["subject"] for line in record["verdict"]["lines"]] == [
+        "Topics", "Authors", "Linking"
+    ]  # fmt: skip
+    for line in record["verdict"]["lines"]:
+        assert line["light"] in ("green", "amber", "red")
+        assert line["text"] in page
+    assert record["verdict"]["meaning"] in page
+    assert "No guarantee covers" in record["verdict"]["meaning"]  # the vocabulary is fitted
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, LinearSVC
 
-from syntf.evaluation.analysts import ANALYSTS, score_predictions
+from syntf.evaluation.analysts import ANALYSTS, chance_f1, score_predictions
 from syntf.evaluation.attack.attackers import MinMaxScaling, weka_predictions
 
 
@@ -99,3 +99,14 @@ def test_scores_are_weighted_averages():
         expected = score(truth, guess, average="weighted", zero_division=0)
         assert getattr(found, name) == pytest.approx(expected)
     assert found.recall == 0.6
+
+
+@pytest.mark.parametrize(
+    ("train", "test"),
+    [("abcdefgh", "abcdefgh"), ("aaab", "abbb"), ("ab", "ccab"), ("abc", "aa"), ("a", "b")],
+)
+def test_chance_is_the_score_of_all_pairs_of_guess_and_truth(train, test):
+    train, test = np.array(list(train)), np.array(list(test))
+    guesses, truth = np.tile(train, len(test)), np.repeat(test, len(train))
+    expected = f1_score(truth, guesses, average="weighted", zero_division=0)
+    assert chance_f1(train, test) == pytest.approx(expected)

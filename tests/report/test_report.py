@@ -22,7 +22,7 @@ from syntf.cli import main
 from syntf.core import entropy
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown, shown_ratio
-from syntf.evaluation.attack.linkage import LinkageAttack, LinkageScore
+from syntf.evaluation.attack.linkage import FirstGuess, LinkageAttack, LinkageScore
 from syntf.evaluation.experiment import folder, results
 from syntf.evaluation.experiment.results import Parameters, Result
 from syntf.pipeline.anonymizer import Anonymizer
@@ -634,6 +634,9 @@ def test_the_page_shows_everyone_before_and_after_and_warns(build, proof):
         "a text and its release1.00098%",
         "same topic0.710–",
         "What a release with these settings promises",
+        "amber Topics: 77% of the accuracy is kept (F1 .72 of .93).",
+        "red Authors: the best attacker names the right one of 4 with F1 .58; guessing by topic",
+        "Not measured: linking.",
     ):
         assert told in " ".join(found.text.replace("naive Bayesnaive", "naive").split())
     assert "How to check it" not in found.text
@@ -654,6 +657,19 @@ def test_the_command_adds_an_evaluation_of_the_same_parameters_only(place, syntf
     anonymize(syntf, "one", "--neighbours", "2", "--loss", "5")
     assert syntf(*arguments, "--force") == 2
     assert "no evaluation with the parameters of this release (ε = 10" in capsys.readouterr().err
+
+
+def test_chance_and_the_first_guess_are_read(proof):
+    (proof / "chance.csv").write_text("task,scenario,f1\nutility,,0.125\nattack,top5-any,0.25\n")
+    score = LinkageScore(0.9996, 0.983, None, 40, 900)
+    attack = LinkageAttack("document", "any", "syntf", score, FirstGuess(0.5, 40))
+    folder.write_linkage(proof, [attack])
+    found = folder.read_evaluation(proof, CHOICE)
+    assert (found.chance, found.scenarios[0].chance) == (0.125, 0.25)
+    assert (found.links[0].first_guess, found.links[0].among) == (0.5, 40)
+    (proof / "chance.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(SyntfError, match=r"chance\.csv does not have the columns task, scenario"):
+        folder.read_evaluation(proof, CHOICE)
 
 
 def test_other_files_are_no_evaluation(proof):

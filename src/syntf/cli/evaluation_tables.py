@@ -21,6 +21,7 @@ from syntf.evaluation.experiment.results import (
     strongest_attack,
     topic_floor,
 )
+from syntf.report.verdict import AMBER, GREEN, RED, Verdict
 
 HEADING = "For the owner of the texts: exact figures, not part of any release."
 METHODS = {
@@ -30,6 +31,7 @@ METHODS = {
     "scrubadub-names": "no names",
     "syntf": "SynTF",
 }
+LIGHT_STYLES = {GREEN: "bold green", AMBER: "bold yellow", RED: "bold red"}
 
 
 def print_heading(notices: Iterable[str]) -> None:
@@ -37,6 +39,19 @@ def print_heading(notices: Iterable[str]) -> None:
     output.say(HEADING)
     for notice in notices:
         output.say(f"[yellow]![/] {escape(notice)}")
+
+
+def print_verdict(verdict: Verdict) -> None:
+    """Print a line for each traffic light, and what the lines mean."""
+    table = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
+    for line in verdict.lines:
+        style = LIGHT_STYLES[line.light]
+        table.add_row(f"[{style}]{line.light}[/]", f"[bold]{line.subject}:[/] {line.text}")
+    output.say()
+    if verdict.lines:
+        output.show(table)
+    output.say(f"[bold]What this means:[/] {verdict.meaning}")
+    output.say()
 
 
 def print_folder(contents: str, out: Any) -> None:

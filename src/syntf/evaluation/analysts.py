@@ -95,3 +95,19 @@ def score_predictions(truth: Labels, predicted: Labels) -> Scores:
         truth, predicted, average="weighted", zero_division=0
     )
     return Scores(float(f1), float(precision), float(recall))
+
+
+def chance_f1(train: Labels, test: Labels) -> float:
+    """Return the F1 of guessing each class at random, as often as it occurs in training.
+
+    It follows from the expected numbers: with a share p of the test documents and q of the
+    training documents, a class has precision p and recall q.
+
+    >>> chance_f1(np.array(["a", "b"]), np.array(["a", "a", "b", "b"]))
+    0.5
+    """
+    total = 0.0
+    for name in np.unique(test):
+        p, q = float(np.mean(test == name)), float(np.mean(train == name))
+        total += p * 2 * p * q / (p + q)
+    return total

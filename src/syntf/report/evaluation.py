@@ -19,28 +19,36 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class ScenarioScores:
-    """The scores of all attackers in one scenario, and the topic floor."""
+    """The scores of all attackers in one scenario, the topic floor, and the F1 of chance."""
 
     name: str
     authors: int
     attackers: Sequence[ScoreChange]
     floor: float | None
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
 class LinkScore:
-    """How well an attacker links two things: area under the curve, share found at 1 % errors."""
+    """How well an attacker links two things: area under the curve, share found at 1 % errors.
+
+    `first_guess` is the share of texts whose own release is guessed first, of `among` releases;
+    None if this was not measured.
+    """
 
     name: str
     auc: float
     found: float | None
+    first_guess: float | None = None
+    among: int | None = None
 
 
 @dataclass(frozen=True)
 class EvaluationScores:
     """All scores that ``syntf evaluate`` measured on the owner's texts.
 
-    `loss_per_word` is None for releases of whole documents.
+    `loss_per_word` is None for releases of whole documents. `chance` is the F1 of an analyst who
+    guesses; None in evaluations by early versions.
     """
 
     runs: int
@@ -49,3 +57,4 @@ class EvaluationScores:
     scenarios: Sequence[ScenarioScores]
     links: Sequence[LinkScore]
     loss_per_document: float | None = None
+    chance: float | None = None

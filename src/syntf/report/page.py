@@ -17,6 +17,7 @@ from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
 from syntf.report.figures import PAPER, Sparsity, document_figures, figures
 from syntf.report.table_summary import TableSummary
+from syntf.report.verdict import judge
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +27,7 @@ REPORT_FILE = "report.html"
 
 TEMPLATES = (
     "README.txt", "document_readme.txt", "macros.html", "measured.html", "report.css",
-    "report.html", "document.html",
+    "report.html", "document.html", "verdict.html",
 )  # fmt: skip
 
 COMPILED_FILE = "compiled.json"
@@ -44,12 +45,16 @@ def render_report(
     sparsity : of the released counts; None for a report on settings without a release.
     evaluation : scores for the owner of the texts; never part of a release.
     """
+    verdict = None
+    if evaluation is not None:
+        verdict = judge(evaluation, guarantee.loss_per_document if guarantee.private else None)
     if isinstance(table, DocumentSummary):
         return render(
             "document.html",
             guarantee=guarantee,
             figures=document_figures(guarantee, table, sparsity),
             evaluation=evaluation,
+            verdict=verdict,
         )
     return render(
         "report.html",
@@ -57,6 +62,7 @@ def render_report(
         figures=figures(guarantee, table, sparsity),
         paper=PAPER,
         evaluation=evaluation,
+        verdict=verdict,
     )
 
 

@@ -1,5 +1,6 @@
 """`syntf evaluate`: what releases of these texts keep for an analyst and reveal to attackers."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,9 @@ def command(
 
     An analyst learns labels and attackers learn authors from the training texts. Both are tested
     on the other texts: as they are, as term vectors, and as synthetic vectors, which are drawn
-    again for each run. DIR gets results.csv, scenarios.csv, linkage.csv, a report and figures. Run
-    the same command again to continue an interrupted evaluation.
+    again for each run. The verdict comes first: the main figures in plain words, each with a
+    traffic light. DIR gets results.csv, scenarios.csv, linkage.csv, chance.csv, a report and
+    figures. Run the same command again to continue an interrupted evaluation.
 
     With --document-loss all texts are released together, as syntf anonymize releases them. One more
     analyst and one more attacker then know the public lists and the noise.
@@ -76,6 +78,7 @@ def command(
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
     from syntf.report.page import REPORT_FILE, render_report
+    from syntf.report.verdict import judge
 
     columns = corpus_columns(options)
     reader = reader_from(options)
@@ -102,13 +105,16 @@ def command(
         with resumable():
             linkage, guarantee, table = _attack_release(corpus, settings, stages)
     folder.write_linkage(out, linkage)
-    html = render_report(guarantee, table, evaluation=folder.read_evaluation(out, parameters))
+    scores = folder.read_evaluation(out, parameters)
+    verdict = judge(scores, guarantee.loss_per_document if guarantee.private else None)
+    html = render_report(guarantee, table, evaluation=scores)
     (out / REPORT_FILE).write_bytes(html.encode())
     if as_json:
         output.emit(
             {
                 "note": evaluation_tables.HEADING,
                 "notices": notices,
+                "verdict": asdict(verdict),
                 **evaluation_tables.loss_record(results, parameters),
                 "runs": runs,
                 "tagger": experiment.tagger_name or None,
@@ -119,6 +125,7 @@ def command(
         )
     elif not quiet:
         evaluation_tables.print_heading(notices)
+        evaluation_tables.print_verdict(verdict)
         output.show(evaluation_tables.comparison_table(results, parameters))
         output.say(
             f"{evaluation_tables.loss_text(results, parameters)}; "

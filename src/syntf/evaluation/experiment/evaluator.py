@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
-from syntf.evaluation.analysts import ANALYSTS, Analyst, predict_all_labels, score_predictions
+from syntf.evaluation.analysts import (
+    ANALYSTS,
+    Analyst,
+    chance_f1,
+    predict_all_labels,
+    score_predictions,
+)
 from syntf.evaluation.attack import attackers
 from syntf.evaluation.attack.attackers import STATIC, Attacker
 from syntf.evaluation.attack.reversal import ORDERS, Order, reverse
@@ -140,6 +146,16 @@ class Evaluator:
             *self._score_analysts(counts, released),
             *self._score_attacks(texts, counts, attackers, released),
         ]
+
+    def score_chance(self) -> Iterator[tuple[str, str, float]]:
+        """Yield each task, its scenario, and the F1 of random guesses in it."""
+        if not self.why_no_labels:
+            known = self.labels != ""
+            train, test = (self.labels[known & part] for part in (self.train, ~self.train))
+            yield "utility", "", chance_f1(train, test)
+        for scenario in self.scenarios:
+            train, test = (self.authors[part] for part in (scenario.train, scenario.test))
+            yield "attack", scenario.name, chance_f1(train, test)
 
     def _score_analysts(
         self, counts: csr_matrix | None, released: ReleasedEntries | None = None

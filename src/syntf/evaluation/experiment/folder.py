@@ -14,6 +14,7 @@ from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.attack.scenarios import AttackScenario
 from syntf.evaluation.experiment import plots
 from syntf.evaluation.experiment.document_runs import document_parameters
+from syntf.evaluation.experiment.evaluator import Evaluator
 from syntf.evaluation.experiment.experiment import SCRUBBING_METHODS, Experiment
 from syntf.evaluation.experiment.names import FLOORS, display_name
 from syntf.evaluation.experiment.results import (
@@ -36,7 +37,9 @@ RUNS = "runs.jsonl"
 RESULTS = "results.csv"
 SCENARIOS = "scenarios.csv"
 LINKAGE = "linkage.csv"
+CHANCE = "chance.csv"
 SCENARIO_COLUMNS = ("scenario", "authors", "min_train", "min_test", "train", "test")
+CHANCE_COLUMNS = ("task", "scenario", "f1")
 LINKAGE_COLUMNS_0_1 = tuple("task pairs method auc tpr_at_1pct tpr_at_0.1pct same other".split())
 LINKAGE_COLUMNS = (*LINKAGE_COLUMNS_0_1, "first_guess", "among")
 LINKAGE_NAMES = {
@@ -82,6 +85,7 @@ def evaluate_settings(
     with resumable():
         for _ in experiment.run(log, [parameters], methods):
             results = write_summary(out, log, experiment.evaluator.scenarios)
+    write_chance(out, experiment.evaluator)
     save_figures(out, draw_figures(results, parameters))
     return results, parameters
 
@@ -103,6 +107,26 @@ def write_summary(out: Path, log: RunLog, scenarios: Sequence[AttackScenario]) -
     rows = ([one.sizes[name] for name in SCENARIO_COLUMNS] for one in scenarios)
     write_table(out / SCENARIOS, SCENARIO_COLUMNS, rows)
     return Results(results)
+
+
+def write_chance(out: Path, evaluator: Evaluator) -> None:
+    """Write ``chance.csv``: the F1 of random guesses in each task."""
+    write_table(out / CHANCE, CHANCE_COLUMNS, evaluator.score_chance())
+
+
+def read_chance(out: Path) -> dict[tuple[str, str], float]:
+    """Read the F1 of random guesses by task and scenario; early versions wrote none."""
+    path = out / CHANCE
+    if not path.is_file():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        if tuple(rows.fieldnames or ()) != CHANCE_COLUMNS:
+            raise SyntfError(
+                f"{path} does not have the columns {', '.join(CHANCE_COLUMNS)}: run syntf evaluate "
+                "again"
+            )
+        return {(row["task"], row["scenario"]): float(row["f1"]) for row in rows}
 
 
 def write_linkage(out: Path, attacks: Iterable[LinkageAttack]) -> None:
@@ -133,6 +157,7 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
         )
     with (folder / SCENARIOS).open(encoding="utf-8", newline="") as file:
         authors = {row["scenario"]: int(row["authors"]) for row in csv.DictReader(file)}
+    chance = read_chance(folder)
     analysts = [
         _compare(
             model,
@@ -152,10 +177,12 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
                 authors.get(name, 0),
                 _compare_attackers(results, parameters, name),
                 _f1(topic_floor(results, name)),
+                chance.get(("attack", name)),
             )
             for name in results.scenarios
         ],
         links=_read_linkage(folder / LINKAGE) if len(results.by_parameters) == 1 else [],
+        chance=chance.get(("utility", "")),
     )
 
 
@@ -202,6 +229,8 @@ def _read_linkage(path: Path) -> list[LinkScore]:
                 + ", same topic" * (row["pairs"] != "any"),
                 float(row["auc"]),
                 float(row["tpr_at_1pct"]) if row["tpr_at_1pct"] else None,
+                float(row["first_guess"]) if row.get("first_guess") else None,
+                int(row["among"]) if row.get("among") else None,
             )
             for row in rows
         ]

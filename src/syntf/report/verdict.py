@@ -1,0 +1,207 @@
+"""The verdict on an evaluation: its main figures in plain words, each with a traffic light.
+
+A verdict is a measurement on the owner's texts with a few attackers. It is no promise, and it never
+becomes part of a release. Shares and differences are rounded to two decimals before they are
+compared with the limits, which ``docs/evaluation.md`` documents.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from syntf.core.exact import shown
+from syntf.report.evaluation import EvaluationScores, ScenarioScores
+
+GREEN, AMBER, RED = "green", "amber", "red"
+
+TOPICS_GREEN = 0.8
+"""Topics are green from this share of the original F1 on."""
+
+TOPICS_AMBER = 0.5
+"""Topics are amber from this share of the original F1 on; below, and up to chance, red."""
+
+AUTHORS_GREEN = 0.05
+"""Authors are green if the best attacker's F1 is at most this far above guessing."""
+
+AUTHORS_AMBER = 0.2
+"""Authors are amber if the best attacker's F1 is at most this far above guessing, else red."""
+
+LINKING_GREEN = 0.05
+"""Linking is green if the share of releases found is at most this far above chance."""
+
+LINKING_AMBER = 0.5
+"""Linking is amber if the share of releases found is at most this far above chance, else red."""
+
+LARGEST_USEFUL_LOSS = 100.0
+"""A larger loss per document excludes nothing in practice, as the report says too."""
+
+MEANINGS = {
+    ("Topics", GREEN): "Most of what predicts the topics is kept.",
+    ("Topics", AMBER): "Topics can be predicted, but clearly less well than from the texts.",
+    ("Topics", RED): "Most of what predicts the topics is lost.",
+    ("Authors", GREEN): "These attackers name authors hardly better than by guessing.",
+    ("Authors", AMBER): "These attackers name authors somewhat better than by guessing.",
+    ("Authors", RED): "These attackers name authors clearly better than by guessing.",
+    ("Linking", GREEN): "Whoever holds a text finds its release hardly better than by guessing.",
+    ("Linking", AMBER): "Whoever holds a text finds its release in some cases.",
+    ("Linking", RED): "Whoever holds a text finds its release in most cases.",
+}
+SUBJECTS = ("Topics", "Authors", "Linking")
+
+
+@dataclass(frozen=True)
+class VerdictLine:
+    """What was measured about a subject, in a sentence, and its traffic light."""
+
+    subject: str
+    light: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A line for each subject that was measured, and what the lines mean together."""
+
+    lines: Sequence[VerdictLine]
+    meaning: str
+
+
+def judge(scores: EvaluationScores, promised_loss: float | None) -> Verdict:
+    """Return the verdict on an evaluation.
+
+    Parameters
+    ----------
+    scores : EvaluationScores
+    promised_loss : float, optional
+        The loss per document that the guarantee promises; None if no guarantee holds.
+
+    Examples
+    --------
+    >>> from syntf.report.evaluation import EvaluationScores, ScoreChange
+    >>> scores = EvaluationScores(1, None, [ScoreChange("nb", 0.85, 0.69)], [], [], chance=0.2)
+    >>> judge(scores, 10.0).lines[0].text
+    '81% of the accuracy is kept (F1 .69 of .85; by chance .20).'
+    """
+    found = (_judge_topics(scores), _judge_authors(scores), _judge_linking(scores))
+    lines = [line for line in found if line is not None]
+    sentences = [MEANINGS[line.subject, line.light] for line in lines]
+    missing = [name.lower() for name in SUBJECTS if name not in {line.subject for line in lines}]
+    if missing:
+        sentences.append(f"Not measured: {', '.join(missing)}.")
+    sentences.append(
+        "This was measured on these texts with these attackers; others may find out more."
+    )
+    if promised_loss is None:
+        sentences.append("No guarantee covers a release with these settings.")
+    else:
+        sentences.append(
+            f"The promise, against every attacker, is the loss: {shown(promised_loss, 2)} per "
+            "document."
+        )
+        if promised_loss > LARGEST_USEFUL_LOSS:
+            sentences.append("For a whole document this excludes nothing.")
+    return Verdict(lines, " ".join(sentences))
+
+
+def topics_light(before: float, after: float, chance: float | None) -> str:
+    """Return the light for the F1 of the analyst on the texts and on releases."""
+    if before == 0 or (chance is not None and after <= chance):
+        return RED
+    kept = _rounded(after / before)
+    return GREEN if kept >= TOPICS_GREEN else AMBER if kept >= TOPICS_AMBER else RED
+
+
+def authors_light(best: float, guessing: float) -> str:
+    """Return the light for the F1 of the best attacker and that of the best guess."""
+    return _light_above(best - guessing, AUTHORS_GREEN, AUTHORS_AMBER)
+
+
+def linking_light(found: float, chance: float) -> str:
+    """Return the light for the share of releases that are found at the first guess."""
+    return _light_above(found - chance, LINKING_GREEN, LINKING_AMBER)
+
+
+def _light_above(excess: float, green: float, amber: float) -> str:
+    excess = _rounded(excess)
+    return GREEN if excess <= green else AMBER if excess <= amber else RED
+
+
+def _rounded(value: float) -> float:
+    """Round to two decimals, the precision that is shown, so that 80% is never below the limit."""
+    return round(value, 2)
+
+
+def _judge_topics(scores: EvaluationScores) -> VerdictLine | None:
+    """Compare the best analyst on the texts with the best one on releases."""
+    before = max((one.before for one in scores.analyst if one.before is not None), default=None)
+    after = max((one.after for one in scores.analyst if one.after is not None), default=None)
+    if before is None or after is None:
+        return None
+    kept = f"{percent(after / before)} of the accuracy is kept" if before else "no accuracy to keep"
+    chance = "" if scores.chance is None else f"; by chance {_score(scores.chance)}"
+    light = topics_light(before, after, scores.chance)
+    return VerdictLine("Topics", light, f"{kept} (F1 {_score(after)} of {_score(before)}{chance}).")
+
+
+def _judge_authors(scores: EvaluationScores) -> VerdictLine | None:
+    """Judge the scenario in which the best attacker is furthest above the best guess."""
+    measured = [
+        (best - max(guesses), best, one)
+        for one in scores.scenarios
+        if (best := _best_attack(one)) is not None and (guesses := _guesses(one))
+    ]
+    if not measured:
+        return None
+    _, best, scenario = max(measured, key=lambda row: row[0])
+    guessed = [
+        f"by {name} {_score(value)}"
+        for name, value in (("topic", scenario.floor), ("chance", scenario.chance))
+        if value is not None
+    ]
+    return VerdictLine(
+        "Authors",
+        authors_light(best, max(_guesses(scenario))),
+        f"the best attacker names the right one of {scenario.authors} with F1 {_score(best)}; "
+        f"guessing {', '.join(guessed)}.",
+    )
+
+
+def _best_attack(scenario: ScenarioScores) -> float | None:
+    return max((one.after for one in scenario.attackers if one.after is not None), default=None)
+
+
+def _guesses(scenario: ScenarioScores) -> list[float]:
+    """Return the scores of those who see no text: by the topic alone, and by chance."""
+    return [value for value in (scenario.floor, scenario.chance) if value is not None]
+
+
+def _judge_linking(scores: EvaluationScores) -> VerdictLine | None:
+    """Judge how often the holder of a text guesses its release first."""
+    for link in scores.links:
+        if link.first_guess is not None and link.among:
+            chance = 1 / link.among
+            return VerdictLine(
+                "Linking",
+                linking_light(link.first_guess, chance),
+                "whoever holds a text finds its release at the first guess in "
+                f"{percent(link.first_guess)}, by chance in {percent(chance)} "
+                f"(1 of {link.among:,}).",
+            )
+    return None
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with more digits near 0 and 1.
+
+    >>> [percent(share) for share in (0, 0.003, 0.00004, 0.19, 0.998, 0.99999, 1, 1.1)]
+    ['0%', '0.3%', 'under 0.1%', '19%', '99.8%', 'over 99.9%', '100%', '110%']
+    """
+    if 0 < share < 0.001:
+        return "under 0.1%"
+    if 0.999 < share < 1:
+        return "over 99.9%"
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return f"{100 * share:.{digits}f}%"
+
+
+def _score(value: float) -> str:
+    return f"{value:.2f}".removeprefix("0")
