@@ -1,13 +1,15 @@
 """Open compressed files, and zip archives that hold one file."""
 
 import io
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from syntf.core.errors import SyntfError
+
+if TYPE_CHECKING:  # imported only for archives
+    import zipfile
 
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "lzma", ".zst": "zstd"}
 """What names of compressed files end in, and what unpacks them."""
@@ -20,9 +22,14 @@ def unpacked(raw: IO[bytes], suffix: str, name: str) -> Iterator[Any]:
     """Give a file that reads the unpacked bytes of `raw`; its suffix says how it is packed."""
     kind = COMPRESSED.get(suffix)
     if suffix == ARCHIVE:
+        import zipfile
+
         archive, inner = _open_archive(raw, name)
         with archive, inner:
-            yield inner
+            try:
+                yield inner
+            except (zipfile.BadZipFile, NotImplementedError):  # a wrong checksum, for example
+                raise EOFError from None
     elif kind == "zstd":
         yield io.BufferedReader(_Zstd(raw, name))
     elif kind is not None:
@@ -39,8 +46,10 @@ def inner_name(raw: IO[bytes], name: str) -> str:
         return str(inner.name)
 
 
-def _open_archive(raw: IO[bytes], name: str) -> tuple[zipfile.ZipFile, IO[bytes]]:
+def _open_archive(raw: IO[bytes], name: str) -> tuple["zipfile.ZipFile", IO[bytes]]:
     """Open an archive and the only file in it."""
+    import zipfile
+
     try:
         archive = zipfile.ZipFile(raw)
         return archive, archive.open(_only_file(archive, name))
@@ -50,7 +59,7 @@ def _open_archive(raw: IO[bytes], name: str) -> tuple[zipfile.ZipFile, IO[bytes]
         raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
 
 
-def _only_file(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def _only_file(archive: "zipfile.ZipFile", name: str) -> "zipfile.ZipInfo":
     files = [
         entry
         for entry in archive.infolist()

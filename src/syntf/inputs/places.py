@@ -1,14 +1,11 @@
 """Where an input is: a path, an object in a cloud, or a database."""
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-from urllib.parse import unquote
 
 from syntf.core.errors import SyntfError
 
@@ -86,6 +83,8 @@ def parse(given: str) -> list[Place] | None:
     if scheme in _DATABASES:
         return [Database(given)]
     if scheme == "sqlite":  # sqlite:///relative.db and sqlite:////absolute.db
+        from urllib.parse import unquote
+
         return [Path(unquote(given[match.end() :].removeprefix("/")))]
     if scheme not in CLOUDS:
         known = ", ".join(f"{name}://" for name in (*CLOUDS, "postgresql", "sqlite"))
@@ -123,6 +122,9 @@ def local_copy(place: Place) -> Iterator[Path]:
         return
     if isinstance(place, Database):
         raise TypeError("a database is no file")
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="syntf-") as folder:  # readable by its owner alone
         copy = Path(folder, place.name)
         with place.open() as source, copy.open("wb") as target:

@@ -1,7 +1,6 @@
 """Read one input of any format in pieces, by the reader of that format."""
 
 import lzma
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -67,8 +66,6 @@ def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
         yield from _read(place, format, request)
     except ManyBrokenRows:
         return
-    except (zipfile.BadZipFile, NotImplementedError):
-        raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
         raise SyntfError(f"cannot read {name}: {reason}") from None
