@@ -13,7 +13,7 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import with_author_limit
 from syntf.releases.job import release
 from syntf.report.document_summary import DocumentSummary, PrototypeCount
-from syntf.report.evaluation import EvaluationScores, LinkScore, ScoreChange
+from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
 from syntf.report.page import render_report
 
 EVIL = "<script>alert(1)</script>"
@@ -140,8 +140,19 @@ def test_an_evaluation_is_shown_with_the_loss_per_document(promised):
     text = Page(render_report(promised(10), summary(), evaluation=SCORES)).text
     assert "For the owner of the texts." in text
     assert "drawn for this measurement with a loss of 10.00 per document" in text
-    assert "given away by more than the topic" in text
+    assert "topic floor" not in text  # no scenario, so none is drawn
     assert "For the owner" not in Page(render_report(promised(10), summary())).text
+
+
+@pytest.mark.parametrize(("floor", "shown"), [(0.25, True), (None, False)])
+def test_chance_is_shown_and_the_topic_floor_only_where_it_is_drawn(promised, floor, shown):
+    scenario = ScenarioScores("Top 5/Any", 5, [ScoreChange("words", 0.9, 0.5)], floor, 0.2)
+    scores = replace(SCORES, scenarios=[scenario], chance=0.125)
+    text = Page(render_report(promised(10), summary(), evaluation=scores)).text
+    assert ("given away by more than the topic" in text) == shown
+    assert ("topic floor" in text) == shown
+    assert "By chance: .12." in text
+    assert "By chance: .20." in text
 
 
 def test_the_report_of_a_release_shows_its_own_figures(tmp_path):

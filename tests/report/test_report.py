@@ -636,7 +636,7 @@ def test_the_page_shows_everyone_before_and_after_and_warns(build, proof):
         "What a release with these settings promises",
         "amber Topics: 77% of the accuracy is kept (F1 .72 of .93).",
         "red Authors: the best attacker names the right one of 4 with F1 .58; guessing by topic",
-        "Not measured: linking.",
+        "No verdict on linking: this was not measured here.",
     ):
         assert told in " ".join(found.text.replace("naive Bayesnaive", "naive").split())
     assert "How to check it" not in found.text

@@ -107,7 +107,7 @@ def test_each_line_has_its_figures():
         "This was measured on these texts with these attackers; others may find out more. "
         "The promise, against every attacker, is the loss: 10.00 per document."
     )
-    assert "Not measured" not in verdict.meaning
+    assert "No verdict on" not in verdict.meaning
 
 
 def test_every_light_of_every_subject_has_a_meaning():
@@ -144,7 +144,7 @@ def test_a_very_large_loss_is_called_no_protection(loss, told):
 def test_what_was_not_measured_is_named_and_gets_no_light(found, subjects, missing):
     verdict = judge(found, 1.0)
     assert [line.subject for line in verdict.lines] == subjects
-    assert f"Not measured: {missing}." in verdict.meaning
+    assert f"No verdict on {missing}: this was not measured here." in verdict.meaning
 
 
 def test_chance_and_topic_are_left_out_where_unknown():

@@ -86,7 +86,7 @@ def judge(scores: EvaluationScores, promised_loss: float | None) -> Verdict:
     sentences = [MEANINGS[line.subject, line.light] for line in lines]
     missing = [name.lower() for name in SUBJECTS if name not in {line.subject for line in lines}]
     if missing:
-        sentences.append(f"Not measured: {', '.join(missing)}.")
+        sentences.append(f"No verdict on {', '.join(missing)}: this was not measured here.")
     sentences.append(
         "This was measured on these texts with these attackers; others may find out more."
     )
