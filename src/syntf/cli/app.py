@@ -25,6 +25,7 @@ COMMANDS = {
         "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
     },
     "Understand it": {
+        "preview": ("preview:command", "Show what a release would be like; keep private."),
         "explain": ("explain:command", "Show what words become, and how alike they look."),
         "bounds": ("bounds:command", "Show the loss per word, document and author."),
         "coverage": ("coverage:command", "Show how many of your words are known; keep private."),
@@ -115,7 +116,7 @@ def split_keep(arguments: list[str]) -> list[str]:
     >>> split_keep(["anonymize", "mails.csv", "--keep", "topic", "year", "--shuffle"])
     ['anonymize', 'mails.csv', '--keep', 'topic', '--keep', 'year', '--shuffle']
     """
-    inputs = {"anonymize": 1, "init": 0}.get(arguments[0] if arguments else "")
+    inputs = {"anonymize": 1, "preview": 1, "init": 0}.get(arguments[0] if arguments else "")
     if inputs is None or any(argument.startswith("-") for argument in arguments[1 : 1 + inputs]):
         return arguments
     result = arguments[: 1 + inputs]

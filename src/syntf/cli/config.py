@@ -23,12 +23,12 @@ NAME = "syntf.toml"
 PYPROJECT = "pyproject.toml"
 
 COMMAND_LINE_ONLY = frozenset(
-    "config no-config help force resume insecure-seed quiet json quick head".split()
+    "config no-config help force resume insecure-seed quiet json quick head dry-run".split()
 )
 """Options that overwrite files, repeat draws or hide output: they must be given every time."""
 
-SECTIONS_ONLY = frozenset(("out", "author"))
-"""Options that mean something different for every command."""
+SECTIONS_ONLY = frozenset(("out", "author", "id", "keep", "shuffle"))
+"""Options that mean something different for every command, or describe one release."""
 
 EXCLUSIVE = ({"epsilon", "loss"}, {"vocabulary", "fit-vocabulary"})
 """Keys of which one, given closer to the command, replaces the others."""

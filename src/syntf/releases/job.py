@@ -37,7 +37,7 @@ from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
 from syntf.releases import kept_columns
-from syntf.releases.folder import ROW_NUMBER, check_target
+from syntf.releases.folder import check_target
 from syntf.releases.rest import Rest
 from syntf.releases.words_run import WordsRun
 
@@ -203,14 +203,7 @@ def release(
         raise SyntfError(f"give settings or {', '.join(chosen)}, not both")
     settings = settings or Settings.from_preset(**chosen)
     out = Path(out)
-    columns = list(dict.fromkeys([*([id] if id else []), *keep]))
-    if text in columns:
-        raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    if id is None and ROW_NUMBER in columns:
-        raise SyntfError(
-            f"the column {ROW_NUMBER!r} of a release holds row numbers: release your own column "
-            f"of that name with --id {ROW_NUMBER}"
-        )
+    columns = kept_columns.released(text, id, keep)
     if author_loss is not None and author is None:
         raise SyntfError("--author-loss limits the loss of authors: name their column by --author")
     if resume and insecure_seed is not None:

@@ -15,6 +15,9 @@ from typing import Any
 
 import polars as pl
 
+from syntf.core.errors import SyntfError
+from syntf.releases.folder import ROW_NUMBER
+
 LOOKED_AT = 1000
 """At most so many rows are looked at, the first ones."""
 LONGEST = 200
@@ -45,6 +48,19 @@ _PERSONS = frozenset(
 """Words in the name of a column that stands for persons."""
 _PARTS = frozenset("first last full given family middle maiden display real nick user".split())
 """Words that make a name of a person of the word "name" in the name of a column."""
+
+
+def released(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
+    """Return the columns that are released as they are; refuse those that cannot be."""
+    columns = list(dict.fromkeys([*([id] if id else []), *keep]))
+    if text in columns:
+        raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
+    if id is None and ROW_NUMBER in columns:
+        raise SyntfError(
+            f"the column {ROW_NUMBER!r} of a release holds row numbers: release your own column "
+            f"of that name with --id {ROW_NUMBER}"
+        )
+    return columns
 
 
 def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False) -> list[str]:

@@ -19,6 +19,7 @@ from syntf.cli.options import (
     device,
     option,
     quiet,
+    reader_from,
     reader_options,
     setting_options,
     settings_from,
@@ -27,6 +28,7 @@ from syntf.cli.options import (
 from syntf.core.errors import printable
 
 if TYPE_CHECKING:
+    from syntf.pipeline.settings import Settings
     from syntf.releases.job import Release
 
 ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
@@ -92,6 +94,12 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     "they seem to be another language, another column or a wrong encoding.",
 )
 @option(
+    "--dry-run",
+    is_flag=True,
+    group=LARGE_RUNS,
+    help="Write nothing; show what syntf preview shows.",
+)
+@option(
     "--resume", is_flag=True, group=LARGE_RUNS, help="Continue an interrupted run, same options."
 )
 @option(
@@ -148,6 +156,9 @@ def command(
       syntf anonymize mails.csv --text body --keep topic --shuffle --out release
     """
     settings = settings_from(options)
+    if options["dry_run"] and engine == "local":
+        _preview(inputs, settings, options, as_json=as_json, quiet=quiet)
+        return
     if engine == "spark":
         from syntf.cli import spark
 
@@ -162,6 +173,7 @@ def command(
     else:
         from syntf.releases import job
 
+        del options["dry_run"]
         options["insecure_seed"] = options.pop("seed")
         with output.progress(quiet) as progress:
             release = job.release(inputs, out, settings=settings, progress=progress, **options)
@@ -173,6 +185,25 @@ def command(
             output.emit(_record(release))
         elif not quiet:
             _show(release)
+
+
+def _preview(
+    inputs: tuple[str, ...],
+    settings: "Settings",
+    options: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Show what a release with these options would be like; write nothing."""
+    from syntf.cli.commands import preview
+
+    reader = reader_from(options)
+    own = {name: options[name] for name in ("text", "id", "keep", "shuffle", "author_loss")}
+    with output.progress(quiet) as stages:
+        found = preview.preview(inputs, reader, settings, stages=stages, **own)
+    output.notify(() if quiet else reader["notices"])
+    preview.show(found, as_json=as_json)
 
 
 def _refuse_options_that_spark_lacks(options: dict[str, Any]) -> None:

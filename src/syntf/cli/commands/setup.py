@@ -32,7 +32,9 @@ SECTIONS = ("anonymize", "evaluate")
 FIRST = ("document-loss",)
 """Options that stand before all others: what a person should decide first."""
 
-NOT_IN_FILE = {"out", "config", "no_config", "force", "resume", "seed", "as_json", "quiet"}
+NOT_IN_FILE = {
+    "out", "config", "no_config", "force", "resume", "seed", "as_json", "quiet", "dry_run",
+}  # fmt: skip
 
 
 # syntf init

@@ -1,0 +1,224 @@
+"""`syntf preview`: what a release would be like, for the owner of the texts only.
+
+Nothing is written, and no ledger is charged. A preview reads the first rows of the input.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from syntf.cli import output
+from syntf.cli.config import ConfiguredCommand
+from syntf.cli.options import (
+    as_json,
+    no_progress,
+    option,
+    reader_from,
+    reader_options,
+    setting_options,
+    settings_from,
+    text,
+)
+from syntf.core.errors import SyntfError, printable
+
+if TYPE_CHECKING:
+    from syntf.core.progress import Stages
+    from syntf.pipeline.settings import Settings
+    from syntf.privacy.guarantee import Guarantee
+
+HEADING = "For the owner of the texts. This is not a release: do not pass it on."
+EXAMPLES = 5
+"""How many texts are shown."""
+EXCERPT = 60
+"""Characters of a text that are shown."""
+TERMS = 6
+"""Words that are shown of released counts."""
+
+
+@click.command("preview", cls=ConfiguredCommand)
+@click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
+@text
+@option("--id", metavar="COLUMN", help="Column that identifies a document.")
+@option("--keep", multiple=True, metavar="COLUMN ...", help="Columns to release as they are.")
+@option("--shuffle/--no-shuffle", help="Preview a release in random order.")
+@setting_options("preset", "document_loss", "loss", "codebook", "encoder", "length", "epsilon")
+@setting_options("neighbours", "spelling", "weights", "draws", "morphology", "analyzer", "numbers")
+@setting_options("vocabulary", "max_size", "synsets", "vectors")
+@as_json
+@no_progress
+@reader_options
+def command(
+    inputs: tuple[str, ...],
+    text: str,
+    id: str | None,
+    keep: tuple[str, ...],
+    shuffle: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Show what a release of the texts in INPUT would be like. For the owner of the texts only.
+
+    Reads the first rows and shows the columns, the language, how many words are known, warnings,
+    the loss, and five texts with a draw for each. Writes nothing. The draws are as noisy as those
+    of a release, but they stand beside the texts, so they are for you alone.
+
+    \b
+    Example:
+      syntf preview mails.csv --text body --keep topic
+    """
+    reader = reader_from(options)
+    settings = settings_from(options)
+    with output.progress(quiet) as stages:
+        found = preview(
+            inputs, reader, settings, text=text, id=id, keep=keep, shuffle=shuffle, stages=stages
+        )
+    output.notify(() if quiet else reader["notices"])
+    show(found, as_json=as_json)
+
+
+def preview(
+    inputs: Sequence[str],
+    reader: Mapping[str, Any],
+    settings: "Settings",
+    *,
+    text: str,
+    id: str | None,
+    keep: Sequence[str],
+    shuffle: bool,
+    author_loss: float | None = None,
+    stages: "Stages",
+) -> dict[str, Any]:
+    """Return what a release would be like, from the first rows of the input.
+
+    reader : how the input is read, as :func:`~syntf.cli.options.reader_from` returns it.
+    """
+    import polars as pl
+
+    from syntf.inputs import columns
+    from syntf.inputs.corpus import Corpus
+    from syntf.pipeline.prepare import analyzer_for, vectors_for
+    from syntf.pipeline.sample import look_at
+    from syntf.privacy.bounds import documents_within
+    from syntf.privacy.guarantee import with_author_limit
+    from syntf.releases import kept_columns
+
+    kept = kept_columns.released(text, id, keep)
+    with closing(Corpus(inputs, text, None, **reader)) as corpus:
+        first = next(iter(corpus), None)
+    if first is None:
+        raise SyntfError("the input holds no rows")
+    columns.require(kept, first.columns)
+    texts = columns.texts(first, text)
+    sample = look_at(texts, analyzer_for(settings), vectors_for(settings, stages).words)
+    shown = texts[:: max(1, len(texts) // EXAMPLES)][:EXAMPLES]
+    draw = _draw_documents if settings.unit == "document" else _draw_words
+    examples, guarantee = draw(settings, texts, shown, stages)
+    if author_loss is not None:
+        most = documents_within(author_loss, guarantee.loss_per_document)
+        guarantee = with_author_limit(guarantee, most)
+    kept_frame = pl.DataFrame([first[name] for name in kept])
+    return {
+        "note": HEADING,
+        "columns": {name: str(kind) for name, kind in first.schema.items()},
+        "rows_read": first.height,
+        "language": sample.language,
+        "known_words": sample.known,
+        "without_known_word": sample.empty,
+        "problems": sample.problems(english=settings.vectors is None),
+        "warnings": kept_columns.warnings(kept_frame, id=id, shuffle=shuffle),
+        "shuffled": shuffle,
+        "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,
+        "loss_per_document": guarantee.loss_per_document,
+        "author": guarantee.author_promise,
+        "examples": examples,
+    }
+
+
+def _draw_documents(
+    settings: "Settings", texts: Sequence[str], shown: Sequence[str], stages: "Stages"
+) -> tuple[list[dict[str, Any]], "Guarantee"]:
+    """Draw for each text to show, as a release without a pilot does."""
+    from syntf.cli.commands.explain import text_record
+    from syntf.pipeline.document import DocumentAnonymizer
+
+    anonymizer = DocumentAnonymizer.build(settings, stages=stages)
+    drawn = anonymizer.draw_singly(anonymizer.read(shown, stages=stages))
+    _, labels = anonymizer.single.described(drawn)
+    examples = []
+    for one, label in zip(shown, labels, strict=True):
+        found = text_record(anonymizer, one)
+        fits = "; ".join(target["label"] for target in found["targets"])
+        examples.append(
+            {"text": _excerpt(one), "fits": fits, "kept": found["kept"], "drawn": label}
+        )
+    return examples, anonymizer.guarantee()
+
+
+def _draw_words(
+    settings: "Settings", texts: Sequence[str], shown: Sequence[str], stages: "Stages"
+) -> tuple[list[dict[str, Any]], "Guarantee"]:
+    """Draw words for each text to show; the others are for what is fitted on texts."""
+    import numpy as np
+
+    from syntf.pipeline.anonymizer import Anonymizer
+
+    anonymizer = Anonymizer.build(settings, texts, stages=stages)
+    counts = anonymizer.anonymize(shown)
+    examples = []
+    for number, one in enumerate(shown):
+        row = counts[number]
+        best = np.argsort(-row.data, kind="stable")[:TERMS]
+        terms = [f"{anonymizer.outputs[row.indices[at]]} ×{row.data[at]}" for at in best]
+        examples.append({"text": _excerpt(one), "drawn": ", ".join(terms)})
+    return examples, anonymizer.guarantee()
+
+
+def _excerpt(text: str) -> str:
+    """Return the beginning of a text in one line."""
+    start = " ".join(text[: 4 * EXCERPT].split())
+    return start if len(start) <= EXCERPT else start[: EXCERPT - 1] + "…"
+
+
+def show(found: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print a preview."""
+    if as_json:
+        output.emit(found)
+        return
+    from syntf.core.exact import shown
+    from syntf.text.languages import NAMES
+
+    def plain(text: str) -> str:
+        return output.escape(printable(text))
+
+    output.say(HEADING)
+    names = ", ".join(f"{name} ({kind})" for name, kind in found["columns"].items())
+    rows = [
+        ["columns", plain(names)],
+        ["rows read", f"{found['rows_read']:,}"],
+        ["language", NAMES.get(found["language"] or "", "not recognised")],
+        ["known words", f"{found['known_words']:.0%}"],
+        ["texts without one", f"{found['without_known_word']:.0%}"],
+        ["order", "random" if found["shuffled"] else "as in the input; --shuffle hides it"],
+    ]
+    if found["loss_per_word"] is not None:
+        rows.append(["loss per word", shown(found["loss_per_word"], 4)])
+    rows.append(["loss per document", f"[bold]{shown(found['loss_per_document'], 2)}[/]"])
+    rows.append(["loss per author", found["author"]])
+    output.table(rows)
+    for warning in (*found["problems"], *found["warnings"]):
+        output.warn(printable(warning))
+    for example in found["examples"]:
+        output.say()
+        lines = [["text", plain(example["text"])]]
+        if "fits" in example:
+            lines.append(["fits best", f"{plain(example['fits'])}, kept in {example['kept']:.1%}"])
+        lines.append(["drawn now", plain(example["drawn"])])
+        output.table(lines)
+    if found["loss_per_word"] is None:
+        output.say(
+            "\nDrawn as in a release without a pilot. A pilot sharpens the list of topics for the "
+            "other documents; the loss is the same."
+        )
