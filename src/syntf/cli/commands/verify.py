@@ -42,6 +42,11 @@ codebook_option = option(
     is_flag=True,
     help="Derive the table even if this takes long. A hostile release could take hours.",
 )
+@option(
+    "--require-private",
+    is_flag=True,
+    help="Fail also if the release is verified but marked as not private.",
+)
 @as_json
 @no_progress
 def command(
@@ -49,6 +54,7 @@ def command(
     vectors: Path | None,
     codebook: Path | None,
     slow: bool,
+    require_private: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -57,7 +63,8 @@ def command(
     Derives the lists of prototypes, or the table of probabilities, again from public data and the
     release itself, measures the loss, and compares everything with guarantee.json. This takes
     seconds. With --preset paper it takes as long as the sender's measurement. The exit code is 0
-    only if all checks pass.
+    only if all checks pass. A release that is verified can be marked as not private; a program that
+    accepts releases should give --require-private.
 
     \b
     Example:
@@ -68,6 +75,11 @@ def command(
         output.emit(summary(result))
     else:
         show(result)
+    private = result.guarantee is not None and result.guarantee.private
+    if require_private and result.verified and not private:
+        if not as_json:
+            output.say("[bold red]REFUSED[/]: the release is not private, which was required.")
+        return 1
     return 0 if result.verified else 1
 
 
