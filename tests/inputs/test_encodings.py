@@ -94,7 +94,7 @@ def test_the_likely_encoding_is_suggested(tmp_path, monkeypatch, raw, given, sug
     monkeypatch.setattr(encodings, "_BUFFER", block)
     (tmp_path / "a.csv").write_bytes(raw)
     with pytest.raises(SyntfError, match="cannot read") as error:
-        list(Corpus([tmp_path / "a.csv"], "text", encoding=given))
+        list(Corpus([tmp_path / "a.csv"], "text", encoding=given, undecodable="stop"))
     if block > 1:
         assert suggested in str(error.value)
     assert "--undecodable replace" in str(error.value)
@@ -124,7 +124,7 @@ def test_a_file_is_refused_exactly_if_it_cannot_be_decoded(parts, codec, buffer)
 def test_utf_16_without_a_mark_is_suggested_by_the_header(tmp_path):
     (tmp_path / "a.csv").write_bytes("text,id\nb,1\n".encode("utf-16-le"))
     with pytest.raises(SyntfError, match="looks like UTF-16: add --encoding utf-16-le"):
-        list(Corpus([tmp_path / "a.csv"], "text"))
+        list(Corpus([tmp_path / "a.csv"], "text", undecodable="stop"))
 
 
 @given(st.integers(0, 300), st.integers(0, 3))
@@ -134,7 +134,7 @@ def test_the_line_of_undecodable_bytes_is_right(before, block):
         patch.setattr(encodings, "_BUFFER", [1, 2, 7, 1 << 18][block])
         Path(folder, "a.csv").write_bytes(raw)
         with pytest.raises(SyntfError, match=rf": line {before + 2} is not utf-8"):
-            list(Corpus([Path(folder, "a.csv")], "text"))
+            list(Corpus([Path(folder, "a.csv")], "text", undecodable="stop"))
 
 
 def test_undecodable_bytes_of_a_column_are_refused_or_replaced(tmp_path):
@@ -142,6 +142,6 @@ def test_undecodable_bytes_of_a_column_are_refused_or_replaced(tmp_path):
 
     pl.DataFrame({"text": [b"caf\xe9", b"a"]}).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(SyntfError, match="column 'text' holds bytes that are not UTF-8"):
-        list(Corpus([tmp_path / "a.parquet"], "text"))
+        list(Corpus([tmp_path / "a.parquet"], "text", undecodable="stop"))
     replaced = Corpus([tmp_path / "a.parquet"], "text", undecodable="replace")
     assert list(replaced.texts()) == ["caf\ufffd", "a"]

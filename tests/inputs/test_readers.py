@@ -59,9 +59,9 @@ def put(folder, name, raw):
     return path
 
 
-def refusal(path):
+def refusal(path, **options):
     with pytest.raises(SyntfError) as caught:
-        read(path)
+        read(path, **options)
     return str(caught.value)
 
 
@@ -124,7 +124,7 @@ def test_rows_without_a_text_are_still_documents(tmp_path):
 def test_bytes_that_are_not_utf8_are_refused_or_replaced(tmp_path, name, raw):
     path = put(tmp_path, name, raw)
     line = 2 if name.endswith("jsonl") else 3
-    assert refusal(path) == (
+    assert refusal(path, undecodable="stop") == (
         f"cannot read {path}: line {line} is not utf-8; it is probably cp1252: add --encoding "
         "cp1252, or replace such bytes with --undecodable replace"
     )

@@ -309,9 +309,8 @@ class Machine:
         with pytest.MonkeyPatch.context() as patch:
             for (module, constant), value in SIZES[sizes].items():
                 patch.setattr(module, constant, value)
-            # Lone surrogates are no UTF-8: by default they stop a run before anything is written.
             made = release(
-                path, out, force=True, insecure_seed=11, jobs=1, undecodable="replace",
+                path, out, force=True, insecure_seed=11, jobs=1,
                 query=self._query, **options, **self._options,
             )  # fmt: skip
         found = self.outcome(out)

@@ -63,7 +63,7 @@ class DocumentMachine(Machine):
             self._patch(patch, sizes)
             release(
                 path, out, force=True, insecure_seed=11, jobs=1, settings=settings,
-                undecodable="replace", query=self._query, **options,
+                query=self._query, **options,
             )  # fmt: skip
         return self.outcome(out)
 

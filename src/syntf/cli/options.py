@@ -207,12 +207,12 @@ reader_options = combine(
     ),
     option(
         "--undecodable",
-        type=click.Choice(["stop", "replace"]),
-        default="stop",
+        type=click.Choice(["replace", "stop"]),
+        default="replace",
         show_default=True,
         group=FILES,
-        help="At bytes that do not fit the encoding: 'stop' before anything is written, or "
-        "'replace' them.",
+        help="At bytes that do not fit the encoding: 'replace' them, or 'stop' before anything is "
+        "written and say where. A run whose texts hold many of them stops in either case.",
     ),
     option(
         "--bad-rows",
@@ -249,7 +249,7 @@ reader_options = combine(
 """How files of texts are read; the same for every command that reads texts."""
 
 READER_DEFAULTS: dict[str, Any] = {
-    "input_format": None, "delimiter": None, "encoding": "utf-8", "undecodable": "stop",
+    "input_format": None, "delimiter": None, "encoding": "utf-8", "undecodable": "replace",
     "bad_rows": "stop", "max_bad_rows": 0.1, "sheet": None, "query": None,
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ class Corpus:
     columns : further columns to read; None for all columns.
     encoding : the encoding of text files.
     format : the format of all inputs, in place of the one that their names end in.
-    undecodable : stop at bytes that do not fit the encoding, or replace them.
+    undecodable : replace bytes that do not fit the encoding, or stop at them.
     delimiter : the delimiter of CSV files; None for the one that the header line has most of.
     bad_rows : stop at a broken row (wrong number of fields, bad JSON), or skip such rows.
     max_bad_rows : the largest share of the rows of a file that may be skipped.
@@ -73,7 +73,7 @@ class Corpus:
     format: str | None = None
     bad_rows: BadRows = "stop"
     delimiter: str | None = None
-    undecodable: Undecodable = "stop"
+    undecodable: Undecodable = "replace"
     max_bad_rows: float = MAX_BAD_ROWS
     sheet: str | None = None
     query: str | None = None

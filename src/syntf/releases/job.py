@@ -93,7 +93,7 @@ def release(
     bad_rows: BadRows = "stop",
     max_bad_rows: float = MAX_BAD_ROWS,
     delimiter: str | None = None,
-    undecodable: Undecodable = "stop",
+    undecodable: Undecodable = "replace",
     sheet: str | None = None,
     query: str | None = None,
     settings: Settings | None = None,
@@ -139,8 +139,8 @@ def release(
         The largest share of the rows of a file that may be left out.
     delimiter : str, optional
         The delimiter of CSV files, in place of the one that the header line has most of.
-    undecodable : {"stop", "replace"}
-        Stop at bytes that do not fit the encoding before anything is released, or replace them.
+    undecodable : {"replace", "stop"}
+        Replace bytes that do not fit the encoding, or stop at them before anything is released.
     sheet : str, optional
         The sheet of Excel files, in place of the first.
     query : str, optional
