@@ -551,7 +551,7 @@ def test_verifying_opens_no_file_for_writing_no_socket_and_no_pickle(
 
 def run(folder, vectors, *, as_json=False):
     """Run the command; returns its exit code."""
-    return command.command.callback(folder, vectors, None, False, as_json, True)
+    return command.command.callback(folder, vectors, None, False, False, as_json, True)
 
 
 def vectors_file(toy_vectors, path):

@@ -185,7 +185,7 @@ def test_a_release_of_an_unknown_version_is_not_checked(
     assert [check.name for check in result.checks] == list(CHECKS)
     assert message in details(result)["guarantee.json"]
     assert f"syntf {__version__} does not know" in details(result)["guarantee.json"]
-    assert command.command.callback(release, None, None, False, False, True) == 1
+    assert command.command.callback(release, None, None, False, False, False, True) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("NOT CHECKED")
 
 
