@@ -26,8 +26,8 @@ REPORT_FILE = "report.html"
 """The name of the report in a release."""
 
 TEMPLATES = (
-    "README.txt", "document_readme.txt", "macros.html", "measured.html", "report.css",
-    "report.html", "document.html", "verdict.html",
+    "README.txt", "document_readme.txt", "loading.txt", "macros.html", "measured.html",
+    "report.css", "report.html", "document.html", "verdict.html",
 )  # fmt: skip
 
 COMPILED_FILE = "compiled.json"
