@@ -31,8 +31,9 @@ from syntf import SynTF
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment.results import read_results
 from syntf.evaluation.experiment.run_log import RunLog
-from syntf.inputs import columns, parquet
+from syntf.inputs import columns
 from syntf.inputs import corpus as corpora
+from syntf.inputs.formats import parquet
 from syntf.releases import draft as drafts
 from syntf.releases.writers import write_documents
 from syntf.text import token_table

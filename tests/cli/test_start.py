@@ -66,7 +66,7 @@ def loaded(tmp_path_factory, python):
         "sklearn",
         "matplotlib",
         "mailbox",
-        "syntf.inputs.mbox",
+        "syntf.inputs.formats.mbox",
         "syntf.evaluation",
         "syntf.sklearn",
         "syntf.audit",
@@ -84,7 +84,7 @@ def test_run_does_not_import(loaded, module):
 
 
 def test_run_imports_what_it_uses(loaded):
-    assert {"numpy", "polars", "syntf.inputs.csv_rows", "syntf.releases.draft"} <= loaded
+    assert {"numpy", "polars", "syntf.inputs.formats.csv_rows", "syntf.releases.draft"} <= loaded
 
 
 BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import csv_rows
 from syntf.inputs.encodings import UTF_8
+from syntf.inputs.formats import csv_rows
 
 compiled = pytest.mark.skipif(csv_rows._compiled is None, reason="built without a compiler")
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import csv_rows, encodings
+from syntf.inputs import encodings
 from syntf.inputs.corpus import Corpus
-from syntf.inputs.csv_rows import find_delimiter
+from syntf.inputs.formats import csv_rows
+from syntf.inputs.formats.csv_rows import find_delimiter
 
 
 @pytest.mark.parametrize(

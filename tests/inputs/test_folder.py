@@ -9,9 +9,9 @@ from importlib.util import find_spec
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import document_files
 from syntf.inputs.corpus import Corpus
-from syntf.inputs.html_text import html_to_text
+from syntf.inputs.formats import document_files
+from syntf.inputs.formats.html_text import html_to_text
 
 
 def texts(folder, **options):

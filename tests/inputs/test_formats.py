@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from syntf.core.errors import SyntfError
 from syntf.inputs import corpus as corpora
-from syntf.inputs import parquet
 from syntf.inputs.corpus import Corpus, read
+from syntf.inputs.formats import parquet
 
 
 def write_csv(path, rows):

@@ -21,7 +21,8 @@ from scipy.io import mmread
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf.cli.app import main
-from syntf.inputs import corpus, csv_rows, json_lines, mbox
+from syntf.inputs import corpus
+from syntf.inputs.formats import csv_rows, json_lines, mbox
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings

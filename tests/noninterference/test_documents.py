@@ -28,7 +28,7 @@ TRIED = ["", "car bus train", "bread and cheese", "music song piano", "cat " * 4
 def documents(tmp_path, toy_vectors, toy_codebook, monkeypatch):
     """A machine for whole documents that does not wait for its disk."""
     monkeypatch.setattr("os.fsync", lambda number: None)
-    monkeypatch.setattr("syntf.inputs.parquet.survives", lambda path, batch, format: True)
+    monkeypatch.setattr("syntf.inputs.formats.parquet.survives", lambda path, batch, format: True)
     codebook = replace(toy_codebook, origin="embedded")
     return DocumentMachine(tmp_path, toy_vectors, codebook)
 
@@ -62,7 +62,7 @@ def test_generated_texts(documents, trust, name, case, tried):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("format", WRITERS)
-@budget(4)
+@budget(2)
 @GIVEN
 def test_many_generated_texts(documents, trust, name, format, case, tried):
     generated(documents, trust, name, format, case, tried)

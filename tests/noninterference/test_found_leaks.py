@@ -78,7 +78,7 @@ def test_a_column_missing_from_some_json_rows_does_not_stop_a_run(tmp_path, make
 def test_a_bare_carriage_return_makes_a_csv_row_broken(tmp_path, monkeypatch, native):
     """pandas writes such a field without quotes. It must not become two documents."""
     if not native:
-        monkeypatch.setattr("syntf.inputs.csv_rows._compiled", None)
+        monkeypatch.setattr("syntf.inputs.formats.csv_rows._compiled", None)
     path = tmp_path / "a.csv"
     path.write_bytes(b'id,text\n1,cat\n2,dog\rcar\n3,a train\r\n4,"in\rquotes"\n')
     with pytest.raises(SyntfError, match=r"line 3 has a carriage return outside quotes"):

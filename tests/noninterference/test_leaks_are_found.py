@@ -10,7 +10,8 @@ from one_machine import compare
 from pairs import TEXTS
 
 from syntf.core.counts import take
-from syntf.inputs import corpus, json_lines, mbox
+from syntf.inputs import corpus
+from syntf.inputs.formats import json_lines, mbox
 from syntf.releases import draft, drawing_groups, folder, words_run
 from syntf.releases.rest import Rest
 

@@ -22,7 +22,7 @@ def test_generated_texts(machine, trust, name, format, case, tried):
 @pytest.mark.slow
 @every_input
 @every_output
-@budget(20)
+@budget(10)
 @GIVEN
 def test_many_generated_texts(machine, trust, name, format, case, tried):
     generated(machine, trust, name, format, case, tried)

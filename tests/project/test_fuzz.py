@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from inputs import DOCUMENTS, damaged
 from syntf.core.errors import SyntfError
-from syntf.inputs import parquet
+from syntf.inputs.formats import parquet
 from targets import CSV, TARGETS, Trials, Words, result_or_refusal
 
 FEW_EXAMPLES = settings(

@@ -14,7 +14,8 @@ from scipy.sparse import csr_matrix, load_npz, vstack
 from syntf.cli.app import main
 from syntf.core import entropy
 from syntf.core.counts import matrix
-from syntf.inputs import corpus, csv_rows
+from syntf.inputs import corpus
+from syntf.inputs.formats import csv_rows
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.releases import draft as drafts

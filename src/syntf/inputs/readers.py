@@ -79,7 +79,7 @@ def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
 def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
     """Yield the rows of an input; import only its reader, as some take long to load."""
     if isinstance(place, Database):
-        from syntf.inputs.databases import PostgreSQL
+        from syntf.inputs.formats.databases import PostgreSQL
 
         connection = request.connections.setdefault(place, PostgreSQL(place))
         yield from connection.frames(request.query)
@@ -91,7 +91,7 @@ def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]
         with local_copy(place) as path:
             yield from _columnar(place, path, format, request)
     elif format == "sqlite":
-        from syntf.inputs import databases
+        from syntf.inputs.formats import databases
 
         with local_copy(place) as path:
             yield from databases.sqlite_frames(
@@ -102,7 +102,7 @@ def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]
 
 
 def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterator[pl.DataFrame]:
-    from syntf.inputs import parquet
+    from syntf.inputs.formats import parquet
 
     if place not in request.checked and not parquet.survives(path, request.most, format):
         kind = "a Parquet file" if format == "parquet" else "an Arrow file (Feather version 2)"
@@ -131,11 +131,11 @@ def _reader(
 ) -> Iterator[pl.DataFrame]:
     most, broken = request.most, partial(request.broken, name)
     if format == "mbox":
-        from syntf.inputs import mbox
+        from syntf.inputs.formats import mbox
 
         return mbox.frames(plain, name=name, most=most, broken=broken)
     if format in ("jsonl", "json"):
-        from syntf.inputs import json_lines
+        from syntf.inputs.formats import json_lines
 
         read = json_lines.frames if format == "jsonl" else json_lines.array_frames
         return read(
@@ -143,14 +143,14 @@ def _reader(
             most=most, broken=broken,
         )  # fmt: skip
     if format == "xlsx":
-        from syntf.inputs import excel
+        from syntf.inputs.formats import excel
 
         return excel.frames(plain, name=name, sheet=request.sheet, most=most, note=request.note)
     if format == "lines":
-        from syntf.inputs import lines
+        from syntf.inputs.formats import lines
 
         return lines.frames(plain, encoding=codec, most=most)
-    from syntf.inputs import csv_rows
+    from syntf.inputs.formats import csv_rows
 
     delimiter = request.delimiter or ("\t" if format == "tsv" else None)
     return csv_rows.frames(
@@ -165,7 +165,7 @@ def _check_json_columns(place: Place, request: Request, codec: str) -> None:
     """
     if str(place) == STDIN or place in request.checked or not request.columns:
         return
-    from syntf.inputs import json_lines
+    from syntf.inputs.formats import json_lines
 
     with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
         found = json_lines.find_columns(plain, encoding=codec, columns=request.columns)
@@ -176,7 +176,7 @@ def _check_json_columns(place: Place, request: Request, codec: str) -> None:
 
 def _folder(folder: Path, request: Request) -> Iterator[pl.DataFrame]:
     """Yield the documents of a folder as rows: their paths and their texts."""
-    from syntf.inputs.folder import list_folder
+    from syntf.inputs.formats.folder import list_folder
 
     listing = list_folder(folder)
     if left_out := listing.notice(folder):
@@ -189,7 +189,7 @@ def _folder(folder: Path, request: Request) -> Iterator[pl.DataFrame]:
 
 def _document(place: Place, request: Request) -> Iterator[pl.DataFrame]:
     """Yield a single file as a row: its name and its text."""
-    from syntf.inputs import document_files
+    from syntf.inputs.formats import document_files
 
     name = getattr(place, "name", "")
     kind = document_files.kind_of(name) or "text"
@@ -198,7 +198,7 @@ def _document(place: Place, request: Request) -> Iterator[pl.DataFrame]:
 
 
 def _documents(found: Any, request: Request) -> Iterator[pl.DataFrame]:
-    from syntf.inputs import document_files
+    from syntf.inputs.formats import document_files
 
     schema = {"path": pl.String, "text": pl.String}
     rows: list[tuple[str, str]] = []

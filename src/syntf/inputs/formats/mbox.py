@@ -14,7 +14,7 @@ from typing import IO
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.inputs.mail import HEADERS, read_message
+from syntf.inputs.formats.mail import HEADERS, read_message
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 
 from syntf.inputs.files import without_surrogates
-from syntf.inputs.html_text import html_to_text
+from syntf.inputs.formats.html_text import html_to_text
 
 HEADERS = ("subject", "from", "date")
 

@@ -57,11 +57,11 @@ def read_document(raw: bytes, kind: str, *, name: str, codec: str, undecodable: 
     if kind == "text":
         return decode(raw, codec, name, undecodable)
     if kind == "mail":
-        from syntf.inputs.mail import read_message
+        from syntf.inputs.formats.mail import read_message
 
         return read_message(raw)[0]
     if kind == "html":
-        from syntf.inputs.html_text import decode_html, html_to_text
+        from syntf.inputs.formats.html_text import decode_html, html_to_text
 
         return html_to_text(decode_html(raw, codec, name, undecodable))
     read: Callable[[bytes], str] = _read_pdf if kind == "pdf" else _read_docx

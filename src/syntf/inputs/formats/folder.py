@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from syntf.core.errors import SyntfError
-from syntf.inputs import document_files
 from syntf.inputs.archives import COMPRESSED
 from syntf.inputs.files import display_name, entries_below, has_rows
+from syntf.inputs.formats import document_files
 
 
 @dataclass
