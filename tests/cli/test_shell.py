@@ -190,7 +190,7 @@ def test_unknown_shell_is_refused(call):
     ("words", "found"),
     [
         ("syntf an", ["plain,anonymize"]),
-        ("syntf anonymize --sh", ["plain,--shuffle"]),
+        ("syntf anonymize --shu", ["plain,--shuffle"]),
         (
             "syntf anonymize --preset ",
             ["plain,document", "plain,words", "plain,accurate", "plain,paper"],
