@@ -70,7 +70,7 @@ def frames(
 def find_delimiter(header: str) -> str:
     """Return the delimiter that divides a header line into most fields; the comma if none does.
 
-    A delimiter is not considered if the line ends inside a quote with it.
+    A delimiter is not considered if it divides a quoted name, or if the line ends inside a quote.
 
     >>> find_delimiter('id;"a, b, c";text'), find_delimiter("text")
     (';', ',')
@@ -78,7 +78,9 @@ def find_delimiter(header: str) -> str:
     fields = dict.fromkeys(DELIMITERS, 0)
     for delimiter in DELIMITERS:
         with suppress(csv.Error):
-            fields[delimiter] = len(next(csv.reader([header], delimiter=delimiter, strict=True)))
+            found = next(csv.reader([header], delimiter=delimiter, strict=True))
+            if not any(field.count('"') % 2 for field in found):
+                fields[delimiter] = len(found)
     return max(fields, key=fields.__getitem__)
 
 
