@@ -126,7 +126,8 @@ def _required(query: str | None, tables: Any) -> str:
     listed = tables()
     more = f" and {len(listed) - LISTED_TABLES} more" * (len(listed) > LISTED_TABLES)
     found = f"the tables are: {', '.join(listed[:LISTED_TABLES])}{more}" if listed else "no tables"
-    raise SyntfError(f"say what to read, such as --query 'SELECT id, text FROM mails'; {found}")
+    example = "--query 'SELECT id, text FROM mails'"
+    raise SyntfError(f"say what to read, such as {example}; {found}")
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:
