@@ -39,6 +39,8 @@ from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(2018)
 DOCS = Path(__file__).parents[2] / "docs" / "audit.md"
 CHECKS = "table sampler draws replay vocabulary distinguisher guarantee release".split()

@@ -12,6 +12,8 @@ from syntf.audit.document_release import SEVERAL
 from syntf.audit.documents import TOGETHER, _noise_fit
 from syntf.codebook.plan import pilot_size
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs" / "audit.md"
 CHECKS = "mechanism sampler draws replay guarantee release".split()
 

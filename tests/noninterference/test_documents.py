@@ -18,6 +18,8 @@ from syntf.pipeline.document import DocumentMechanism
 from syntf.releases import document_run
 from syntf.releases.writers import WRITERS
 
+pytestmark = pytest.mark.slow
+
 LOSSES = (2.0, 10.0, 14.0, 45.0)
 """Topics with much noise and with little, pairs of words, several draws."""
 

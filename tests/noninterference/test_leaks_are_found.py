@@ -15,6 +15,8 @@ from syntf.inputs.formats import json_lines, mbox
 from syntf.releases import draft, drawing_groups, folder, words_run
 from syntf.releases.rest import Rest
 
+pytestmark = pytest.mark.slow
+
 TRIED = [*TEXTS.values(), "cat " * 40]
 
 

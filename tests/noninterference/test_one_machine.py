@@ -7,6 +7,8 @@ from pairs import TEXTS, check
 
 from syntf.releases.writers import WRITERS
 
+pytestmark = pytest.mark.slow
+
 every_input = pytest.mark.parametrize("name", INPUTS)
 every_output = pytest.mark.parametrize("format", WRITERS)
 

@@ -149,6 +149,7 @@ def document_frequencies(texts, analyzer, vectors):
     }
 
 
+@pytest.mark.slow
 def test_fit_selects_exactly_the_terms_within_both_limits(toy_vectors):
     texts = [
         "Dogs, dogs and a mouse in the garden", "the mice ran to a tree", "MOUSE mouse mice",
