@@ -19,6 +19,8 @@ from syntf.cli import app as cli
 from syntf.evaluation.experiment import folder
 from syntf.pipeline.settings import PRESETS
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("scrubadub", reason="needs scrubadub: pip install 'syntf[evaluate]'")
 
 FAST = ["--runs", "2", "--length", "40", "--tagger", "pattern"]
