@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "serve.py"
 
 
+@pytest.mark.slow
 def test_thirty_requests_a_second_give_no_errors_and_stable_memory(server):
     """Whether the rate is reached depends on the load of the machine and is not checked."""
     command = [sys.executable, str(BENCHMARK), "--rate", "30", "--seconds", "5"]
