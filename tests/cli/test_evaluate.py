@@ -345,6 +345,16 @@ def test_folder_with_other_files_is_refused(here, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "toy.npz"]
 
 
+def test_unreadable_texts_are_refused_before_anything_is_measured(here, tmp_path):
+    rows = [f"4711,{topic}" for topic in ("a", "b") * 15]
+    (tmp_path / "numbers.csv").write_text("\n".join(["text,topic", *rows]) + "\n")
+    code, out, err = here("evaluate", "numbers.csv", "--label", "topic", "--out", "proof")
+    assert (code, out) == (2, "")
+    assert "100% of the texts hold numbers and no word" in err
+    assert "Nothing was measured; --accept-coverage does so all the same" in err
+    assert not (tmp_path / "proof").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_interrupted_evaluation_continues(tmp_path, toy_file):

@@ -116,8 +116,10 @@ def test_bounds_has_the_keys_of_the_guarantee(record):
 def test_coverage_has_the_counts_and_its_warning(record):
     found = record("coverage", "texts.csv", *WORDS)
     assert "Do not publish" in found.pop("note")
+    assert found.pop("sample")["documents"] == 3
     assert found == {
         "documents": 3, "empty": 1, "tokens": 6, "known": 2, "unknown": 1, "left_out": 3,
+        "problems": [],
     }  # fmt: skip
 
 

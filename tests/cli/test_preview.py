@@ -39,10 +39,12 @@ def preview(call, tmp_path):
 def test_a_preview_describes_columns_language_and_losses(preview):
     found = preview("--document-loss", 10, "--keep", "topic")
     examples = found.pop("examples")
-    assert found.pop("known_words") > 0.9
+    assert found["sample"].pop("known") > 0.9
     assert found == {
         "note": HEADING, "columns": dict.fromkeys(COLUMNS, "String"), "rows_read": 30,
-        "language": "en", "without_known_word": 0.0, "problems": [], "warnings": [],
+        "sample": {"documents": 30, "empty": 0.0, "blank": 0.0, "numbers": 0.0, "replaced": 0.0,
+                   "language": "en"},
+        "problems": [], "warnings": [],
         "shuffled": False, "loss_per_word": None, "loss_per_document": 10.0,
         "author": "An author of m documents in this release loses m times as much as one document.",
     }  # fmt: skip
@@ -78,7 +80,9 @@ def test_warnings_and_problems_are_shown_before_a_run(preview, call, tmp_path):
     (tmp_path / "numbers.csv").write_text("text\n" + "123\n" * 30)
     code, out, err = call("preview", "numbers.csv", "--document-loss", 10)
     assert (code, err) == (0, "")
-    assert "! 100% of the texts have no known word: check that --text" in " ".join(out.split())
+    assert "! 100% of the texts hold numbers and no word: check that --text" in " ".join(
+        out.split()
+    )
 
 
 @pytest.mark.parametrize("keep", [["topic", "who"], ["who"]])

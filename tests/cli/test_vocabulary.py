@@ -292,7 +292,7 @@ def test_fit_vocabulary_has_the_same_limits(syntf, place):
 def table(out):
     heading, *lines = out.rstrip("\n").split("\n")
     assert heading == "For the owner of the texts; not part of any release. Do not publish."
-    return [" ".join(line.split()) for line in lines]
+    return [" ".join(line.split()) for line in lines[: lines.index("")]]
 
 
 COUNTED = [
@@ -335,6 +335,15 @@ def test_coverage_of_texts_without_a_token(syntf, place):
     found = table(syntf("coverage", "empty.csv"))
     assert found[:3] == ["documents 2", "without a known word 2 100.0%", "tokens 0"]
     assert found[3:] == ["known 0 –", "unknown 0 –", "left out (stop words, numbers) 0 –"]
+
+
+def test_coverage_shows_what_a_run_looks_at_before_it_begins(syntf, place):
+    pl.DataFrame({"text": ["4711"] * 24 + [""] * 6}).write_csv("numbers.csv")
+    printed = " ".join(syntf("coverage", "numbers.csv").split())
+    assert "A sample of 30 texts: language not recognised known words 100%" in printed
+    assert "empty texts 20% only numbers 80% of the texts" in printed
+    assert "! 80% of the texts hold numbers and no word" in printed
+    assert printed.endswith("refuses such texts unless --accept-coverage is given.")
 
 
 def test_coverage_writes_nothing_anywhere(syntf, place, empty_cache):

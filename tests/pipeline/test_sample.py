@@ -50,7 +50,7 @@ def looked_at(texts):
 
 def test_a_readable_sample_has_no_problem():
     found = looked_at([ENGLISH] * 25)
-    assert (found.documents, found.empty, found.known, found.language) == (25, 0, 1, "en")
+    assert found == sample.Sample(25, 0, 0, 0, 1, 0, "en")
     assert found.problems() == []
 
 
@@ -69,9 +69,9 @@ def test_few_texts_are_never_judged():
     [
         (GERMAN, "the texts look German"),
         (SENTENCES["chinese"], "the texts look Chinese"),
-        ("4711", "100% of the texts have no known word: check that --text"),
+        ("4711", "100% of the texts hold numbers and no word: check that --text"),
         ("\N{PARTY POPPER}", "100% of the texts have no known word"),
-        ("", "100% of the texts have no known word"),
+        ("", "100% of the texts have no known word, and 100% have neither a letter nor a digit"),
         ("bus qwx zrt plk", "only 25% of the words are known"),
     ],
 )
@@ -97,3 +97,33 @@ def test_other_languages_are_not_refused_with_vectors_of_ones_own():
     found = looked_at([GERMAN + " bus driver station late say"] * 30)
     assert found.language == "de"
     assert not any("German" in problem for problem in found.problems(english=False))
+
+
+def test_shares_of_a_mixed_sample_are_exact():
+    texts = [ENGLISH] * 5 + ["12 34"] * 3 + [" ...", ""] + ["qwx caf\ufffd"] * 10
+    found = looked_at(texts)
+    shares = (found.empty, found.blank, found.numbers, found.replaced)
+    assert shares == (15 / 20, 2 / 20, 3 / 20, 10 / 20)
+    assert found.described() == [
+        ("language", "English"), ("known words", "50%"), ("texts without one", "75%"),
+        ("empty texts", "10%"), ("only numbers", "15% of the texts"),
+        ("undecodable bytes", "in 50% of the texts"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "words", "notes"),
+    [
+        (ENGLISH, 4, 4, []),
+        ("", 0, 0, []),
+        ("bus \ufffd", 1, 1, ["could not be decoded"]),
+        ("12 34", 0, 0, ["No word of the text is known"]),
+        ("bus qwx zrt", 1, 3, ["Only 33% of the words"]),
+        (" ".join([GERMAN] * 5), 5, 80, ["looks German", "Only 6% of the words"]),
+    ],
+)
+def test_a_single_text_gets_notes_on_what_cannot_be_read(text, known, words, notes):
+    found = sample.describe_text(text, Analyzer(), ["bus", "driver", "station", "late", "say"])
+    assert (found["known"], found["words"]) == (known, words)
+    assert len(found["notes"]) == len(notes)
+    assert all(part in note for part, note in zip(notes, found["notes"], strict=True))

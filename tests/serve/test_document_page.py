@@ -91,6 +91,21 @@ def test_noise_is_told_by_a_sign_as_well_as_by_colour(opened):
 
 
 @pytest.mark.parametrize("words", [False, True], ids=["document", "words"])
+def test_a_note_under_each_text_says_what_can_be_read(opened, server, document_server, words):
+    page = opened(server=server if words else document_server)
+    assert " words are known" in page.inner_text("#read-a")
+    german = "Der Bus ist nicht da und der Fahrer sagt nicht, wann er auf dem Bahnhof ist. "
+    write(page, "b", german * 4)
+    assert "wrong" in page.get_attribute("#read-b", "class")
+    assert "looks German" in page.inner_text("#read-b")
+    assert page.get_attribute("#text-b", "aria-describedby") == "read-b"
+    write(page, "b", "12 34")
+    assert "No word of the text is known" in page.inner_text("#read-b")
+    write(page, "b", "")
+    assert page.inner_text("#read-b") == ""
+
+
+@pytest.mark.parametrize("words", [False, True], ids=["document", "words"])
 def test_long_texts_work(opened, server, document_server, words):
     page = opened(server=server if words else document_server)
     write(page, "a", ("The museum and a painter. " * 20_000)[:500_000])

@@ -171,6 +171,12 @@ device = option(
     help="Where tables are computed that are not in the cache: 'cuda' is a GPU and needs "
     "syntf[cuda]. The result is the same.",
 )
+accept_coverage = option(
+    "--accept-coverage/--no-accept-coverage",
+    group=FILES,
+    help="Go on even if hardly any word of the texts is known. Otherwise a run stops if they seem "
+    "to be another language, another column or a wrong encoding.",
+)
 as_json = option("--json", "as_json", is_flag=True, help="Print one JSON object instead.")
 quiet = option("--quiet", "-q", is_flag=True, help="Print errors only.")
 no_progress = option("--quiet", "-q", is_flag=True, help="Print the result without progress.")

@@ -10,11 +10,14 @@ Fewer than :data:`FEWEST` texts are not judged, so that no single text decides.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from syntf.core.errors import SyntfError
+from syntf.core.progress import Stages, silent
+from syntf.pipeline.prepare import analyzer_for, vectors_for
+from syntf.pipeline.settings import SETTINGS, Settings
 from syntf.text.languages import NAMES, guess_language
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vocabulary.coverage import coverage
@@ -31,6 +34,8 @@ EMPTY = 0.5
 """Largest share of texts without a known word."""
 REPLACED = 0.1
 """Largest share of texts with bytes that are no text in the encoding."""
+NUMBERS = 0.5
+"""Largest share of texts that hold numbers and no word."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Sample:
 
     documents : the number of texts looked at.
     empty : the share of them without a known word.
+    blank : the share of them without a letter or a digit.
+    numbers : the share of them that hold numbers and no word.
     known : the share of words with a vector, stop words and numbers left out; 1 without words.
     replaced : the share of texts with characters that could not be decoded.
     language : the guessed language, a key of :data:`syntf.text.languages.NAMES`; None if unknown.
@@ -46,6 +53,8 @@ class Sample:
 
     documents: int
     empty: float
+    blank: float
+    numbers: float
     known: float
     replaced: float
     language: str | None
@@ -65,13 +74,21 @@ class Sample:
             )
         if english and self.language not in (None, "en"):
             found.append(
-                f"the texts look {NAMES[self.language or '']}, and the embedded words are English: "
-                "bring word vectors of that language (docs/vectors.md)"
+                f"the texts look {NAMES[self.language or '']}, and the known words are English: "
+                + _language_advice()
+            )
+        elif self.numbers > NUMBERS:
+            found.append(
+                f"{self.numbers:.0%} of the texts hold numbers and no word: check that --text "
+                "names the column with the texts"
             )
         elif self.empty > EMPTY:
+            which = ""
+            if self.blank > EMPTY:
+                which = f", and {self.blank:.0%} have neither a letter nor a digit"
             found.append(
-                f"{self.empty:.0%} of the texts have no known word: check that --text names the "
-                "column with the texts"
+                f"{self.empty:.0%} of the texts have no known word{which}: check that --text names "
+                "the column with the texts"
             )
         elif self.known < KNOWN:
             found.append(
@@ -80,26 +97,91 @@ class Sample:
             )
         return found
 
+    def described(self) -> list[tuple[str, str]]:
+        """Return what was found as names and values, for a table that the owner sees."""
+        rows = [
+            ("language", NAMES.get(self.language or "", "not recognised")),
+            ("known words", f"{self.known:.0%}"),
+            ("texts without one", f"{self.empty:.0%}"),
+        ]
+        if self.blank:
+            rows.append(("empty texts", f"{self.blank:.0%}"))
+        if self.numbers:
+            rows.append(("only numbers", f"{self.numbers:.0%} of the texts"))
+        if self.replaced:
+            rows.append(("undecodable bytes", f"in {self.replaced:.0%} of the texts"))
+        return rows
 
-def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Sequence[str]) -> Sample:
+
+def _language_advice() -> str:
+    """Return what to do about texts in another language."""
+    if "language" in SETTINGS:
+        return "name their language by --language, or bring its word vectors (docs/vectors.md)"
+    return "bring word vectors of that language (docs/vectors.md)"
+
+
+def knows_english(settings: Settings) -> bool:
+    """Tell whether the words that these settings know are the embedded English ones."""
+    return settings.vectors is None
+
+
+def look_with(settings: Settings, texts: Sequence[str], stages: Stages = silent) -> Sample:
+    """Look at some of the texts with the analyzer and the word vectors of these settings."""
+    return look_at(texts, analyzer_for(settings), vectors_for(settings, stages).words)
+
+
+def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Collection[str]) -> Sample:
     """Look at up to :data:`LARGEST` of the texts, evenly spaced.
 
     >>> from syntf.text.tokenizer import Analyzer
     >>> sample = look_at(["123"] * 30, Analyzer(), ["cat"])
     >>> sample.empty, sample.problems()[0][:42]
-    (1.0, '100% of the texts have no known word: chec')
+    (1.0, '100% of the texts hold numbers and no word')
     """
     step = max(1, len(texts) // LARGEST)
     some = [text[:CHARACTERS] for text in texts[::step][:LARGEST]]
     known, unknown, empty = _counted(some, analyzer, frozenset(words))
     count = max(1, len(some))
+    tokens = [_WORD.findall(text) for text in some]
     return Sample(
         documents=len(some),
         empty=empty / count,
+        blank=sum(not each for each in tokens) / count,
+        numbers=sum(bool(each) and all(map(str.isdigit, each)) for each in tokens) / count,
         known=known / (known + unknown) if known + unknown else 1.0,
         replaced=sum("\ufffd" in text for text in some) / count,
         language=guess_language(some),
     )
+
+
+def describe_text(
+    text: str, analyzer: Analysis[Any], words: Collection[str], *, english: bool = True
+) -> dict[str, Any]:
+    """Return how many words of a single text are known, and notes on what makes it unreadable.
+
+    The result has `words` and `known`, numbers of words without stop words and numbers, and
+    `notes`, sentences for the owner of the text.
+
+    >>> from syntf.text.tokenizer import Analyzer
+    >>> describe_text("The cat: qwx zrt plk!", Analyzer(), ["cat"])["notes"]
+    ['Only 25% of the words are known, so the release is hardly more than noise.']
+    """
+    found = coverage([text], analyzer, words)
+    known, unknown = found.known, found.unknown
+    notes = []
+    language = guess_language([text[: LARGEST * CHARACTERS]])
+    if "\ufffd" in text:
+        notes.append("The text holds characters that could not be decoded.")
+    if english and language not in (None, "en"):
+        notes.append(f"The text looks {NAMES[language]}, and the known words are English.")
+    if not known and text.strip():
+        notes.append("No word of the text is known, so the release says nothing about it.")
+    elif known < KNOWN * (known + unknown):
+        share = f"{known / (known + unknown):.0%}"
+        notes.append(
+            f"Only {share} of the words are known, so the release is hardly more than noise."
+        )
+    return {"known": known, "words": known + unknown, "notes": notes}
 
 
 def _counted(
@@ -120,10 +202,13 @@ def _counted(
     return known, unknown, empty
 
 
-def refuse_unreadable(sample: Sample, *, english: bool) -> None:
-    """Raise an error that names everything that is wrong with the texts."""
+def refuse_unreadable(sample: Sample, *, english: bool, done: str = "released") -> None:
+    """Raise an error that names everything that is wrong with the texts.
+
+    done : what does not happen to the texts, a participle.
+    """
     problems = sample.problems(english=english)
     if problems:
         raise SyntfError(
-            "; ".join(problems) + ". Nothing was released; --accept-coverage does so all the same"
+            "; ".join(problems) + f". Nothing was {done}; --accept-coverage does so all the same"
         )

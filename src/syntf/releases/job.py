@@ -31,7 +31,6 @@ from syntf.inputs.encodings import Undecodable
 from syntf.mechanism import gpu
 from syntf.pipeline import sample
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.prepare import analyzer_for, vectors_for
 from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
@@ -348,9 +347,8 @@ def _prepare(
         gpu.load_torch(device)  # raises if the device is missing, even if it is not needed
     first = corpus.read_first_batch() if corpus.repeatable else []
     if not accept_coverage and len(first) >= sample.FEWEST:
-        known = vectors_for(settings, progress).words
-        looked_at = sample.look_at(first, analyzer_for(settings), known)
-        sample.refuse_unreadable(looked_at, english=settings.vectors is None)
+        looked_at = sample.look_with(settings, first, progress)
+        sample.refuse_unreadable(looked_at, english=sample.knows_english(settings))
     if settings.unit == "document":
         from syntf.pipeline.document import DocumentAnonymizer
         from syntf.releases.document_run import DocumentRun

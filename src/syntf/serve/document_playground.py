@@ -15,6 +15,7 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline.document import DocumentMechanism, Drawn
+from syntf.pipeline.sample import describe_text, knows_english
 from syntf.pipeline.settings import Settings
 from syntf.serve.document_service import DocumentService
 from syntf.text.tokenizer import Analyzer
@@ -46,6 +47,7 @@ class DocumentPlayground:
         if service.ledger is not None:
             raise SyntfError("the page draws without charging, so it cannot be used with a ledger")
         self._service = service
+        self._words = frozenset(service.anonymizer.reader.words)
         self._prepared = lru_cache(maxsize=8)(self._prepare)
 
     @property
@@ -84,6 +86,7 @@ class DocumentPlayground:
                     "pieces": pieces,
                     "left_out": left_out,
                     "empty": not encoded.vectors[place].any(),
+                    "read": self._read(text),
                     "target": self._labels(mechanism, entry_list, targets[place]),
                     "label": labels[place],
                     "draws": [
@@ -112,6 +115,12 @@ class DocumentPlayground:
             "earlier": entry_list is anonymizer.sharpened,
             "texts": results,
         }
+
+    def _read(self, text: str) -> dict[str, Any]:
+        """Return how many words of a text are known, and what makes it unreadable."""
+        anonymizer = self._service.anonymizer
+        english = knows_english(anonymizer.settings)
+        return describe_text(text, anonymizer.reader.analyzer, self._words, english=english)
 
     def _prepare(self, loss: float) -> tuple[DocumentMechanism, EntryList]:
         anonymizer = self._service.anonymizer

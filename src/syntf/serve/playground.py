@@ -21,6 +21,7 @@ from syntf.core.exact import log_up
 from syntf.mechanism.nearest import Neighbours
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms
+from syntf.pipeline.sample import describe_text, knows_english
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
 from syntf.serve.service import Service
@@ -84,6 +85,7 @@ class Playground:
             raise SyntfError("the page draws without charging, so it cannot be used with a ledger")
         self._service = service
         self._neighbours = neighbours
+        self._words = frozenset(service.anonymizer.vocabulary.inputs)
 
     @property
     def start(self) -> dict[str, Any]:
@@ -114,6 +116,10 @@ class Playground:
         for place, result in enumerate(results):
             other = models[1 - place] if len(models) == 2 else None
             result["counts"] = self._counts(result.pop("words"), models[place], other)
+            result["read"] = describe_text(
+                texts[place], anonymizer.analyzer, self._words,
+                english=knows_english(anonymizer.settings),
+            )  # fmt: skip
         measured_loss = full_loss(mechanism)
         return {
             "loss": measured_loss,

@@ -15,6 +15,7 @@ from syntf.cli.options import (
     FOR_TESTS,
     LARGE_RUNS,
     PRIVACY,
+    accept_coverage,
     as_json,
     device,
     option,
@@ -87,12 +88,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     help="Format of the counts.",
 )
 @reader_options
-@option(
-    "--accept-coverage/--no-accept-coverage",
-    group=FILES,
-    help="Release the texts even if hardly any word of them is known. Otherwise a run stops if "
-    "they seem to be another language, another column or a wrong encoding.",
-)
+@accept_coverage
 @option(
     "--dry-run",
     is_flag=True,

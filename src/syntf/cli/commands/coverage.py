@@ -35,7 +35,9 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
     """Show how many words of the texts in INPUT are known. For the owner of the texts only.
 
     INPUT is anything that syntf anonymize reads. The figures are exact, so they reveal something
-    about single documents. They are printed and not written to any file.
+    about single documents. They are printed and not written to any file. Below them is what syntf
+    anonymize looks at before a run, in a sample of the texts: the language, empty texts, numbers
+    and bytes that could not be decoded.
 
     \b
     Example:
@@ -43,6 +45,7 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
     """
     from syntf.inputs.corpus import read_texts
     from syntf.pipeline.prepare import known_words
+    from syntf.pipeline.sample import knows_english, look_with
     from syntf.vocabulary.coverage import coverage
 
     reader = reader_from(options)
@@ -52,9 +55,12 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
         output.notify(reader["notices"])
     with output.progress(quiet) as stages:
         analyzer, words = known_words(settings, stages)
+        sample = look_with(settings, texts, stages)
     found = coverage(texts, analyzer, words)
+    problems = sample.problems(english=knows_english(settings))
     if as_json:
-        output.emit({"note": HEADING, **asdict(found), "tokens": found.tokens})
+        looked_at = {"sample": asdict(sample), "problems": problems}
+        output.emit({"note": HEADING, **asdict(found), "tokens": found.tokens, **looked_at})
         return
     output.say(HEADING)
     rows = [
@@ -69,6 +75,12 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
     ):
         rows.append([name, f"{count:,}", _share(count, found.tokens)])
     output.table(rows, right=(1, 2))
+    output.say(f"\nA sample of {sample.documents:,} texts:")
+    output.table([[f"  {name}", value] for name, value in sample.described()])
+    for problem in problems:
+        output.warn(problem)
+    if problems:
+        output.say("syntf anonymize refuses such texts unless --accept-coverage is given.")
 
 
 def _share(part: int, whole: int) -> str:

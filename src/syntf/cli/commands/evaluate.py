@@ -9,6 +9,7 @@ import click
 from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
     FILE,
+    accept_coverage,
     corpus_columns,
     corpus_options,
     evaluation_options,
@@ -36,6 +37,7 @@ from syntf.pipeline.settings import Settings
     "min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
 @reader_options
+@accept_coverage
 def command(
     input: str,
     out: Path,
@@ -43,6 +45,7 @@ def command(
     runs: int,
     scrub: bool,
     tagger: str | None,
+    accept_coverage: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -77,6 +80,7 @@ def command(
     from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
+    from syntf.pipeline.sample import knows_english, look_with, refuse_unreadable
     from syntf.report.page import REPORT_FILE, render_report
     from syntf.report.verdict import judge
 
@@ -88,10 +92,15 @@ def command(
     if scrub:
         scrubber_version()  # raises an error if scrubadub is not installed
     corpus = corpus_from_table(inputs.read(input, **reader), **columns)
+    sample = look_with(settings, corpus.texts)
+    english = knows_english(settings)
+    if not accept_coverage:
+        refuse_unreadable(sample, english=english, done="measured")
     evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
     notices = [
         *reader["notices"],
         *corpus.notices,
+        *sample.problems(english=english),
         *(missing if columns["author"] is not None else []),
     ]
     if columns["label"] is not None and evaluator.why_no_labels:
@@ -115,6 +124,7 @@ def command(
                 "note": evaluation_tables.HEADING,
                 "notices": notices,
                 "verdict": asdict(verdict),
+                "sample": asdict(sample),
                 **evaluation_tables.loss_record(results, parameters),
                 "runs": runs,
                 "tagger": experiment.tagger_name or None,
@@ -131,6 +141,7 @@ def command(
             f"{evaluation_tables.loss_text(results, parameters)}; "
             f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
         )
+        output.say(f"texts: {', '.join(f'{name} {value}' for name, value in sample.described())}")
         if evaluator.scenarios:
             output.say(f"part-of-speech tags: {output.escape(experiment.tagger_name)}")
         if linkage:

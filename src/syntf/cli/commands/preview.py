@@ -5,6 +5,7 @@ Nothing is written, and no ledger is charged. A preview reads the first rows of 
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -99,8 +100,7 @@ def preview(
 
     from syntf.inputs import columns
     from syntf.inputs.corpus import Corpus
-    from syntf.pipeline.prepare import analyzer_for, vectors_for
-    from syntf.pipeline.sample import look_at
+    from syntf.pipeline.sample import knows_english, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
     from syntf.releases import kept_columns
@@ -112,7 +112,7 @@ def preview(
         raise SyntfError("the input holds no rows")
     columns.require(kept, first.columns)
     texts = columns.texts(first, text)
-    sample = look_at(texts, analyzer_for(settings), vectors_for(settings, stages).words)
+    sample = look_with(settings, texts, stages)
     shown = texts[:: max(1, len(texts) // EXAMPLES)][:EXAMPLES]
     draw = _draw_documents if settings.unit == "document" else _draw_words
     examples, guarantee = draw(settings, texts, shown, stages)
@@ -124,10 +124,8 @@ def preview(
         "note": HEADING,
         "columns": {name: str(kind) for name, kind in first.schema.items()},
         "rows_read": first.height,
-        "language": sample.language,
-        "known_words": sample.known,
-        "without_known_word": sample.empty,
-        "problems": sample.problems(english=settings.vectors is None),
+        "sample": asdict(sample),
+        "problems": sample.problems(english=knows_english(settings)),
         "warnings": kept_columns.warnings(kept_frame, id=id, shuffle=shuffle),
         "shuffled": shuffle,
         "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,
@@ -188,7 +186,7 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
         output.emit(found)
         return
     from syntf.core.exact import shown
-    from syntf.text.languages import NAMES
+    from syntf.pipeline.sample import Sample
 
     def plain(text: str) -> str:
         return output.escape(printable(text))
@@ -198,9 +196,7 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
     rows = [
         ["columns", plain(names)],
         ["rows read", f"{found['rows_read']:,}"],
-        ["language", NAMES.get(found["language"] or "", "not recognised")],
-        ["known words", f"{found['known_words']:.0%}"],
-        ["texts without one", f"{found['without_known_word']:.0%}"],
+        *map(list, Sample(**found["sample"]).described()),
         ["order", "random" if found["shuffled"] else "as in the input; --shuffle hides it"],
     ]
     if found["loss_per_word"] is not None:
@@ -210,6 +206,8 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
     output.table(rows)
     for warning in (*found["problems"], *found["warnings"]):
         output.warn(printable(warning))
+    if found["problems"]:
+        output.say("syntf anonymize refuses such texts unless --accept-coverage is given.")
     for example in found["examples"]:
         output.say()
         lines = [["text", plain(example["text"])]]

@@ -116,6 +116,20 @@ async function startPage(begin) {
   }
 }
 
+function showRead(side, read) {
+  // Say under a text how many of its words are known, and warn if it cannot be read.
+  const field = get(`text-${side}`);
+  const note = get(`read-${side}`) || make("p");
+  note.id = `read-${side}`;
+  note.className = read.notes.length ? "read wrong" : "read hint";
+  const count = `${number(read.known)} of ${number(read.words)} words are known; stop words do not count.`;
+  note.textContent = read.notes.length ? `⚠ ${read.notes.join(" ")}` : read.words ? count : "";
+  if (!note.parentNode) {
+    field.after(note);
+    field.setAttribute("aria-describedby", note.id);
+  }
+}
+
 function textPieces(pieces, left, marks) {
   // Elements for the pieces of a text; `marks` makes the element of a known word.
   const elements = pieces.map(([piece, known], place) => {

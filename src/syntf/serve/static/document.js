@@ -42,6 +42,7 @@ function amount(value) {
 
 function show() {
   showLead();
+  SIDES.forEach((side, index) => showRead(side, answer.texts[index].read));
   SIDES.forEach(showPath);
   showMeaning();
   SIDES.forEach(showSeen);

@@ -57,6 +57,7 @@ function change() {
 function show() {
   showLead();
   showHints();
+  SIDES.forEach((side, index) => showRead(side, answer.texts[index].read));
   showDraws();
   showSums();
   showRise();
