@@ -55,7 +55,8 @@ class RowsAsTexts(SynTF):
 
     def _texts(self, X, reset):
         rows = validate_data(self, X, reset=reset).astype(float)
-        return [" ".join(WORDS[int(abs(n) % len(WORDS))] for n in row) for row in rows]
+        words = self.vectors.words
+        return [" ".join(words[int(abs(n) % len(words))] for n in row) for row in rows]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -63,16 +64,34 @@ class RowsAsTexts(SynTF):
         return tags
 
 
-CHECKS = estimator_checks_generator(
-    RowsAsTexts(vectors=VECTORS, vocabulary=WORDS, length=5, source=same_every_time)
-)
+WORDS_UNIT = RowsAsTexts(vectors=VECTORS, vocabulary=WORDS, length=5, source=same_every_time)
+DOCUMENT_UNIT = RowsAsTexts(document_loss=5, source=same_every_time)
 
 
-@pytest.mark.parametrize("case", [*CHECKS], ids=lambda case: case[1].func.__name__)
+@pytest.fixture(scope="module")
+def codebook_file(toy_codebook, tmp_path_factory):
+    path = tmp_path_factory.mktemp("codebook") / "toy.codebook"
+    toy_codebook.write(path)
+    return path
+
+
+def check_name(case):
+    return case[1].func.__name__
+
+
+@pytest.mark.parametrize("case", [*estimator_checks_generator(WORDS_UNIT)], ids=check_name)
 def test_scikit_learn_checks(case):
     """No check may fail; checks of repeatable results are skipped by the tag non_deterministic."""
     estimator, check = case
     check(estimator)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("case", [*estimator_checks_generator(DOCUMENT_UNIT)], ids=check_name)
+def test_scikit_learn_checks_of_the_document_unit(case, codebook_file, toy_vectors):
+    """No check may fail or warn."""
+    estimator, check = case
+    check(estimator.set_params(codebook=codebook_file, vectors=toy_vectors))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from sklearn.base import clone
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
-from sklearn.utils.estimator_checks import estimator_checks_generator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from syntf import SynTF
 from syntf.codebook import plan
@@ -58,48 +56,6 @@ def earlier(tmp_path, small):
 
 def same_every_time(size):
     return np.arange(size, dtype=np.uint8).tobytes()
-
-
-class RowsAsTexts(SynTF):
-    """Apply SynTF to the arrays of scikit-learn's checks: each number of a row is a word."""
-
-    def fit(self, X, y=None):
-        return super().fit(self._texts(X, reset=True))
-
-    def transform(self, X):
-        check_is_fitted(self)
-        return super().transform(self._texts(X, reset=False))
-
-    def fit_transform(self, X, y=None):
-        return self.fit(X).transform(X)
-
-    def _texts(self, X, reset):
-        rows = validate_data(self, X, reset=reset).astype(float)
-        words = self.vectors.words
-        return [" ".join(words[int(abs(n) % len(words))] for n in row) for row in rows]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = True
-        return tags
-
-
-CHECKS = estimator_checks_generator(RowsAsTexts(document_loss=5, source=same_every_time))
-
-
-@pytest.fixture(scope="module")
-def codebook_file(toy_codebook, tmp_path_factory):
-    path = tmp_path_factory.mktemp("codebook") / "toy.codebook"
-    toy_codebook.write(path)
-    return path
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("case", [*CHECKS], ids=lambda case: case[1].func.__name__)
-def test_scikit_learn_checks(case, codebook_file, toy_vectors):
-    """No check may fail or warn; the tag non_deterministic skips those of repeatable results."""
-    estimator, check = case
-    check(estimator.set_params(codebook=codebook_file, vectors=toy_vectors))
 
 
 @pytest.mark.parametrize(

@@ -8,34 +8,10 @@ import pytest
 from scipy.sparse import load_npz
 
 from syntf import SynTF
-from syntf.codebook import plan
 from syntf.core.errors import SyntfError
 from syntf.pipeline.document import DocumentMechanism
 from syntf.releases import document_run, draft
 from syntf.releases.job import release
-
-TOPICS = {
-    "space": "the rocket carried a satellite into orbit around the moon {}",
-    "food": "we cooked soup with garlic, onions and fresh bread {}",
-    "sport": "the goalkeeper saved a penalty in the football match {}",
-}
-
-
-@pytest.fixture
-def texts(tmp_path):
-    """A file of 240 short texts on three topics."""
-    rows = [(topic, text.format(number)) for number in range(80) for topic, text in TOPICS.items()]
-    pl.DataFrame(rows, schema=["topic", "text"], orient="row").write_csv(tmp_path / "texts.csv")
-    return tmp_path / "texts.csv"
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Shards of 60 documents, a sample of 50, and a pilot from 100 documents on."""
-    monkeypatch.setattr(draft, "SHARD", 60)
-    monkeypatch.setattr(document_run, "SAMPLE", 50)
-    monkeypatch.setattr(plan, "PILOT_FROM", 100)
-    monkeypatch.setattr(plan, "PILOT_MOST", 30)
 
 
 @pytest.fixture
@@ -69,8 +45,8 @@ def test_a_release_promises_exactly_the_loss_that_was_asked_for(texts, tmp_path,
 def test_topics_survive_at_a_loss_of_ten(texts, tmp_path):
     release(texts, tmp_path / "out", document_loss=10, keep=["topic"])
     documents = pl.read_parquet(tmp_path / "out" / "documents.parquet")
-    for topic in TOPICS:
-        labels = documents.filter(pl.col("topic") == topic)["labels"]
+    for _, rows in documents.group_by("topic"):
+        labels = rows["labels"]
         assert labels.value_counts()["count"].max() > 0.8 * len(labels)
 
 
@@ -115,8 +91,8 @@ def test_a_damaged_pilot_is_refused():
         document_run.Pilot.from_bytes(bytes(raw))
 
 
-def test_the_estimator_promises_exactly_the_loss_that_was_asked_for():
-    texts = [text.format(number) for number in range(4) for text in TOPICS.values()]
+def test_the_estimator_promises_exactly_the_loss_that_was_asked_for(texts):
+    texts = pl.read_csv(texts)["text"][:12].to_list()
     synthetic = SynTF(document_loss=6)
     counts = synthetic.fit_transform(texts)
     assert counts.shape == (12, len(synthetic.get_feature_names_out()))

@@ -16,3 +16,14 @@ def write(page, side, text):
 def dial(page, name, value):
     page.fill(f"#{name}", str(value))
     settled(page)
+
+
+def violations(page, axe):
+    """Return what axe, whose script is given, finds wrong on a page."""
+    page.evaluate(axe)
+    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    assert found["passes"]
+    return [
+        (one["id"], node["html"], node["failureSummary"])
+        for one in found["violations"] for node in one["nodes"]
+    ]  # fmt: skip

@@ -22,6 +22,7 @@ pytest.importorskip("prometheus_client", reason="needs its client: pip install '
 pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
 
 import httpx
+from browsing import DESK, settled
 
 from syntf.mechanism.build import cached_neighbours
 from syntf.pipeline.anonymizer import Anonymizer
@@ -189,6 +190,40 @@ def browser():
         )
         yield made
         made.close()
+
+
+@pytest.fixture
+def opened(browser, request):
+    """Open a page; an error of its script or a request to another host fails the test."""
+    contexts, wrong = [], []
+
+    def open_page(
+        path="/", size=DESK, theme="light", *,
+        words=False, server=None, quiet_console=False, **options,
+    ):  # fmt: skip
+        if server is None:
+            server = request.getfixturevalue("server" if words else "document_server")
+        context = browser.new_context(viewport=size, color_scheme=theme, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        if quiet_console:
+            page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: request.url.startswith(server.url) or wrong.append(request.url),
+        )
+        page.goto(server.url + path)
+        if path == "/" and options.get("java_script_enabled", True):
+            page.wait_for_selector("#draws button" if words else "#seen-a li")
+            settled(page)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """The page of the document unit in a real browser, and what both pages do when things go wrong."""
 
 import pytest
-from browsing import DESK, PHONE, RULES, dial, settled, write
+from browsing import DESK, PHONE, dial, settled, violations, write
 
 
 @pytest.fixture(scope="module")
@@ -10,33 +10,6 @@ def locked_server(start):
         "--document-loss", "10", words=False, SYNTF_TOKEN="correct horse battery"
     ) as running:
         yield running
-
-
-@pytest.fixture
-def opened(browser, document_server):
-    """Open the page; an error of its script or a request to another host fails the test."""
-    contexts, wrong = [], []
-
-    def open_page(path="/", size=DESK, theme="light", server=document_server, **options):
-        context = browser.new_context(viewport=size, color_scheme=theme, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request",
-            lambda request: request.url.startswith(server.url) or wrong.append(request.url),
-        )
-        page.goto(server.url + path)
-        if path == "/" and options.get("java_script_enabled", True):
-            page.wait_for_selector("#seen-a li")
-            settled(page)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not wrong
 
 
 def test_the_page_shows_the_way_from_text_to_release(opened):
@@ -91,8 +64,8 @@ def test_noise_is_told_by_a_sign_as_well_as_by_colour(opened):
 
 
 @pytest.mark.parametrize("words", [False, True], ids=["document", "words"])
-def test_a_note_under_each_text_says_what_can_be_read(opened, server, document_server, words):
-    page = opened(server=server if words else document_server)
+def test_a_note_under_each_text_says_what_can_be_read(opened, words):
+    page = opened(words=words)
     assert " words are known" in page.inner_text("#read-a")
     german = "Der Bus ist nicht da und der Fahrer sagt nicht, wann er auf dem Bahnhof ist. "
     write(page, "b", german * 4)
@@ -106,8 +79,8 @@ def test_a_note_under_each_text_says_what_can_be_read(opened, server, document_s
 
 
 @pytest.mark.parametrize("words", [False, True], ids=["document", "words"])
-def test_long_texts_work(opened, server, document_server, words):
-    page = opened(server=server if words else document_server)
+def test_long_texts_work(opened, words):
+    page = opened(words=words)
     write(page, "a", ("The museum and a painter. " * 20_000)[:500_000])
     shown = page.wait_for_selector("#marked em" if words else "#path-a em").inner_text()
     assert "more words" in shown
@@ -166,10 +139,4 @@ def test_axe_reports_no_violations(opened, axe, size, theme):
     page = opened(size=size, theme=theme)
     page.locator("#path-a summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-    page.evaluate(axe)
-    found = page.evaluate("rules => axe.run({runOnly: rules})", RULES)
-    assert found["passes"]
-    assert not [
-        (one["id"], node["html"], node["failureSummary"])
-        for one in found["violations"] for node in one["nodes"]
-    ]  # fmt: skip
+    assert not violations(page, axe)

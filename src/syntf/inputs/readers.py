@@ -137,10 +137,9 @@ def _reader(
     if format in ("jsonl", "json"):
         from syntf.inputs.formats import json_lines
 
-        read = json_lines.frames if format == "jsonl" else json_lines.array_frames
-        return read(
+        return json_lines.frames(
             plain, name=name, encoding=codec, columns=request.columns, text=request.text,
-            most=most, broken=broken,
+            most=most, broken=broken, array=format == "json",
         )  # fmt: skip
     if format == "xlsx":
         from syntf.inputs.formats import excel

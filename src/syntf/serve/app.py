@@ -9,6 +9,7 @@ from fastapi import FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
+from jinja2 import Environment, PackageLoader
 from starlette.exceptions import HTTPException
 
 from syntf import __version__
@@ -33,7 +34,6 @@ API_FILES = {
 """A page that shows the description of the API. It needs no token, but the description does."""
 
 PAGE_SCRIPTS = {"index.html": "page.js", "document.html": "document.js"}
-LINK_TO_PAGE = b'<a href="/">Page</a>'
 TELEMETRY_OFF: Any = dict.fromkeys(
     ("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False
 )
@@ -162,7 +162,7 @@ def create_app(
         return Response(metrics.as_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     shows_page = playground is not None and config.shows_page and service.ledger is None
-    add_files(app, API_FILES, without=b"" if shows_page else LINK_TO_PAGE)
+    add_files(app, API_FILES, page=shows_page)
     if playground is not None and shows_page:
         add_page(app, playground)
 
@@ -230,11 +230,15 @@ def add_prototypes(app: FastAPI, service: DocumentService, secured: Sequence[Any
         return service.prototypes()
 
 
-def add_files(app: FastAPI, paths: Mapping[str, tuple[str, str]], without: bytes = b"") -> None:
-    """Add static files, by path; `without` is cut out of them."""
+def add_files(app: FastAPI, paths: Mapping[str, tuple[str, str]], *, page: bool) -> None:
+    """Add static files, by path. HTML files are templates, which know whether there is a page."""
     folder = files("syntf.serve").joinpath("static")
+    templates = Environment(loader=PackageLoader("syntf.serve", "static"), autoescape=True)
     for path, (name, media_type) in paths.items():
-        content = folder.joinpath(name).read_bytes().replace(without, b"")
+        if name.endswith(".html"):
+            content = templates.get_template(name).render(page=page).encode()
+        else:
+            content = folder.joinpath(name).read_bytes()
         app.add_api_route(path, file_route(content, media_type), include_in_schema=False)
 
 
@@ -247,6 +251,7 @@ def add_page(app: FastAPI, playground: Playground | DocumentPlayground) -> None:
             "/": (playground.file, "text/html"),
             f"/static/{script}": (script, "text/javascript"),
         },
+        page=True,
     )
 
     @app.get("/page/start", include_in_schema=False)

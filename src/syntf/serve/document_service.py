@@ -13,52 +13,22 @@ from typing import Any
 import numpy as np
 
 from syntf.codebook.encoder import Encoded
-from syntf.core import entropy
-from syntf.core.errors import SyntfError
-from syntf.ledger.ledger import Ledger, chargeable_loss
+from syntf.ledger.ledger import Ledger
 from syntf.pipeline.document import DocumentAnonymizer
-from syntf.serve.service import Answer, charge, counts_by_word
-from syntf.text.tokenizer import Memo, first_known
+from syntf.serve.service import Answer, BaseService, counts_by_word
 
 
-class DocumentService:
-    """Anonymise whole documents for several threads at once, and charge a ledger if there is one.
-
-    Parameters
-    ----------
-    anonymizer : must draw from the operating system's entropy and have a public codebook.
-    ledger : charged for every document before it is drawn for.
-
-    Raises
-    ------
-    SyntfError : the anonymizer is seeded, or its codebook was made from private texts.
-    """
+class DocumentService(BaseService[DocumentAnonymizer]):
+    """Anonymise whole documents for several threads, and charge a ledger if there is one."""
 
     unit = "document"
+    needs = "a public codebook"
 
     def __init__(self, anonymizer: DocumentAnonymizer, ledger: Ledger | None = None) -> None:
-        if anonymizer.source is not entropy.system:
-            raise SyntfError(
-                "the service draws from the operating system and does not accept a seed"
-            )
-        guarantee = anonymizer.guarantee()
-        if not guarantee.private:
-            raise SyntfError("the service needs a public codebook")
-        self.anonymizer = anonymizer
-        self.ledger = ledger
-        self.guarantee = guarantee.as_dict()
-        self._loss = chargeable_loss(guarantee)
-        self._number = {word: number for number, word in enumerate(anonymizer.reader.words)}
-        self._term = first_known(anonymizer.reader.analyzer, self._number.__contains__)
+        reader = anonymizer.reader
+        super().__init__(anonymizer, ledger, reader.words, reader.analyzer)
         self.prototypes()  # describe all topics of the list now
         self.read(["ready"])  # load what reading needs now, not in the first request
-
-    def word_numbers(self) -> Memo[Any, int]:
-        """Return a new mapping from tokens to known words, -1 for unknown tokens.
-
-        It remembers the tokens it was asked for, so use one per request.
-        """
-        return Memo(lambda token: self._number.get(self._term(token), -1))
 
     def read(self, texts: Sequence[str]) -> Encoded:
         """Encode texts, each by itself, without keeping any token afterwards."""
@@ -77,7 +47,7 @@ class DocumentService:
         ------
         BudgetError : the ledger refuses the documents; nothing was charged or drawn.
         """
-        run = charge(self.ledger, self._loss, texts, ids, authors)
+        run = self.charge(texts, ids, authors)
         drawn = self.anonymizer.draw_singly(self.read(texts))
         mechanism, entry_list = self.anonymizer.single, self.anonymizer.single_list
         counts, labels = mechanism.described(drawn)
@@ -96,6 +66,6 @@ class DocumentService:
             "kind": entry_list.kind,
             "chosen": entry_list.size * mechanism.plan.draws,
             "kept": float(response.keep_probability),
-            "loss": self._loss,
+            "loss": self.loss,
             "prototypes": labels,
         }

@@ -139,7 +139,7 @@ class Playground:
 
     def _cut(self, text: str) -> TextPieces:
         """Cut a text at its words."""
-        numbers = self._service.input_numbers()
+        numbers = self._service.word_numbers()
         cut, end = TextPieces([], [], []), 0
         for token in next(iter(self._service.anonymizer.analyzer.read([text]))):
             start = text.index(token, end)

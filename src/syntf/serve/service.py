@@ -9,7 +9,7 @@ the order of the vocabulary.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,11 @@ from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.ledger.names import Names
 from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.text.documents import Documents
-from syntf.text.tokenizer import Memo, first_known
+from syntf.text.tokenizer import Analysis, Memo, first_known
+
+AnyAnonymizer = TypeVar("AnyAnonymizer", bound=Anonymizer | DocumentAnonymizer)
 
 
 @dataclass(frozen=True)
@@ -39,50 +42,77 @@ class Answer:
     prototypes: Sequence[Sequence[int]] | None = None
 
 
-class Service:
-    """Anonymise texts for several threads at once, and charge a ledger if there is one.
+class BaseService(Generic[AnyAnonymizer]):
+    """What the services of both units share: the guarantee, the ledger, and the known words.
 
     Parameters
     ----------
-    anonymizer : must draw from the operating system's entropy and use a public vocabulary.
+    anonymizer : must draw from the operating system's entropy and depend on no private text.
     ledger : charged for every document before it is drawn for.
+    words, analyzer : the words that are known in a text, and what finds them.
 
     Raises
     ------
-    SyntfError : the anonymizer is seeded, or its vocabulary was fitted on texts.
+    SyntfError : the anonymizer is seeded, or what it uses was fitted on private texts.
     """
 
-    unit = "words"
+    unit: str
+    needs: str
+    """What must be public, for the error message."""
 
-    def __init__(self, anonymizer: Anonymizer, ledger: Ledger | None = None) -> None:
+    def __init__(
+        self,
+        anonymizer: AnyAnonymizer,
+        ledger: Ledger | None,
+        words: Sequence[str],
+        analyzer: Analysis[Any],
+    ) -> None:
         if anonymizer.source is not entropy.system:
             raise SyntfError(
                 "the service draws from the operating system and does not accept a seed"
             )
         guarantee = anonymizer.guarantee()
         if not guarantee.private:
-            raise SyntfError("the service needs a public vocabulary and a public idf")
+            raise SyntfError(f"the service needs {self.needs}")
         self.anonymizer = anonymizer
         self.ledger = ledger
         self.guarantee = guarantee.as_dict()
-        self._loss = chargeable_loss(guarantee)
-        inputs = anonymizer.vocabulary.inputs
-        self._input_number = {term: number for number, term in enumerate(inputs)}
-        outputs = anonymizer.vocabulary.outputs
-        self._output_column = {term: column for column, term in enumerate(outputs)}
-        self._term = first_known(anonymizer.analyzer, self._input_number.__contains__)
-        self.read(["ready"])  # load what reading needs now, not in the first request
+        self.loss = chargeable_loss(guarantee)
+        self._number = {word: number for number, word in enumerate(words)}
+        self._term = first_known(analyzer, self._number.__contains__)
 
-    def input_numbers(self) -> Memo[Any, int]:
-        """Return a new mapping from tokens to input words, -1 for unknown tokens.
+    def word_numbers(self) -> Memo[Any, int]:
+        """Return a new mapping from tokens to the numbers of known words, -1 for other tokens.
 
         It remembers the tokens it was asked for, so use one per request.
         """
-        return Memo(lambda token: self._input_number.get(self._term(token), -1))
+        return Memo(lambda token: self._number.get(self._term(token), -1))
+
+    def charge(
+        self, texts: Sequence[str], ids: Sequence[str] | None, authors: Sequence[str] | None
+    ) -> Run | None:
+        """Charge the loss of every document to the ledger, if there is one; return the run."""
+        if self.ledger is None:
+            return None
+        names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
+        return self.ledger.spend(self.loss, [names]).run
+
+
+class Service(BaseService[Anonymizer]):
+    """Anonymise texts for several threads at once, and charge a ledger if there is one."""
+
+    unit = "words"
+    needs = "a public vocabulary and a public idf"
+
+    def __init__(self, anonymizer: Anonymizer, ledger: Ledger | None = None) -> None:
+        super().__init__(anonymizer, ledger, anonymizer.vocabulary.inputs, anonymizer.analyzer)
+        outputs = anonymizer.vocabulary.outputs
+        self._output_column = {term: column for column, term in enumerate(outputs)}
+        self.read(["ready"])  # load what reading needs now, not in the first request
 
     def read(self, texts: Sequence[str]) -> Documents:
         """Find the known terms of each text, without keeping any token afterwards."""
-        return self.anonymizer.read(texts, term_of=self.input_numbers())
+        return self.anonymizer.read(texts, term_of=self.word_numbers())
 
     def anonymize(
         self,
@@ -96,14 +126,14 @@ class Service:
         ------
         BudgetError : the ledger refuses the documents; nothing was charged or drawn.
         """
-        run = charge(self.ledger, self._loss, texts, ids, authors)
+        run = self.charge(texts, ids, authors)
         drawn = self.anonymizer.draw(self.read(texts))
         return Answer(counts_by_word(drawn, self.anonymizer.vocabulary.outputs), run)
 
     def explain(self, word: str, top: int) -> dict[str, Any]:
         """Return the `top` most probable substitutes of a word, and the sum of all others."""
         mechanism, outputs = self.anonymizer.mechanism, self.anonymizer.vocabulary.outputs
-        number = self.input_numbers()[self.anonymizer.analyzer.token_of(word)]
+        number = self.word_numbers()[self.anonymizer.analyzer.token_of(word)]
         if number < 0:
             return {"known": False, "loss": mechanism.loss}
         chances: NDArray[np.float64] = mechanism.weights(number) / mechanism.total
@@ -123,20 +153,6 @@ class Service:
             },
             "loss": mechanism.loss,
         }
-
-
-def charge(
-    ledger: Ledger | None,
-    loss: float,
-    texts: Sequence[str],
-    ids: Sequence[str] | None,
-    authors: Sequence[str] | None,
-) -> Run | None:
-    """Charge the loss of every document to the ledger, if there is one; return the run."""
-    if ledger is None:
-        return None
-    names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
-    return ledger.spend(loss, [names]).run
 
 
 def counts_by_word(drawn: Counts, outputs: Sequence[str]) -> list[dict[str, int]]:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TextIO
 
 import polars as pl
 
@@ -32,6 +32,7 @@ def frames(
     text: str | None,
     most: int,
     broken: Callable[[int, str], None],
+    array: bool = False,
 ) -> Iterator[pl.DataFrame]:
     """Yield the objects of a binary file as rows, every column as strings.
 
@@ -42,76 +43,36 @@ def frames(
     text : the column that must hold no list and no object.
     most : the largest number of rows in a piece.
     broken : called with the number of a line that is left out, and what is wrong with it.
+    array : the file holds one array of objects. The whole file is then held in memory. If it begins
+        with an object it is read as JSON lines nevertheless.
     """
-    with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
-        yield from _frames(
-            _parsed_lines(lines, encoding), name=name, columns=columns, text=text, most=most,
-            broken=broken,
-        )  # fmt: skip
-
-
-def array_frames(
-    file: Any,
-    *,
-    name: str,
-    encoding: str,
-    columns: Sequence[str] | None,
-    text: str | None,
-    most: int,
-    broken: Callable[[int, str], None],
-) -> Iterator[pl.DataFrame]:
-    """Yield the objects of a JSON array as rows; the parameters are those of :func:`frames`.
-
-    The whole file is held in memory. A file that begins with an object is read as JSON lines.
-    """
-    with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as opened:
-        content = opened.read()
-    parsed = (
-        _parsed_lines(io.StringIO(content, newline="\n"), encoding)
-        if content.lstrip().startswith("{")
-        else _parsed_array(content, encoding, name)
-    )
-    yield from _frames(parsed, name=name, columns=columns, text=text, most=most, broken=broken)
-
-
-_Parsed = Iterator[tuple[int, int, dict[str, Any] | None]]
-"""Lines, lengths and objects of a file; None in place of what is no object."""
-
-
-def _frames(
-    parsed: _Parsed,
-    *,
-    name: str,
-    columns: Sequence[str] | None,
-    text: str | None,
-    most: int,
-    broken: Callable[[int, str], None],
-) -> Iterator[pl.DataFrame]:
     rows: list[dict[str, str | None]] = []
     found = readable = False
     size = 0
     missing = dict.fromkeys(columns or ())
-    for number, length, row in parsed:
-        found = True
-        if row is None:
-            broken(number, "is not a JSON object")
-            continue
-        if text is not None and isinstance(row.get(text), dict | list):
-            broken(number, "has a list or an object where the text should be")
-            continue
-        readable = True
-        for key in row.keys() & missing.keys():
-            del missing[key]
-        wanted = row.keys() if columns is None else row.keys() & set(columns)
-        try:
-            rows.append({key: _as_text(row[key]) for key in row if key in wanted})
-        except RecursionError:
-            broken(number, "is nested too deeply")
-            continue
-        size += length
-        if columns is not None and (len(rows) == most or size >= SIZE):
-            yield _frame(rows, columns)
-            rows, size = [], 0
+    with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as opened:
+        parsed = _parsed_array(opened, encoding, name) if array else _parsed_lines(opened, encoding)
+        for number, length, row in parsed:
+            found = True
+            if row is None:
+                broken(number, "is not a JSON object")
+                continue
+            if text is not None and isinstance(row.get(text), dict | list):
+                broken(number, "has a list or an object where the text should be")
+                continue
+            readable = True
+            for key in row.keys() & missing.keys():
+                del missing[key]
+            wanted = row.keys() if columns is None else row.keys() & set(columns)
+            try:
+                rows.append({key: _as_text(row[key]) for key in row if key in wanted})
+            except RecursionError:
+                broken(number, "is nested too deeply")
+                continue
+            size += length
+            if columns is not None and (len(rows) == most or size >= SIZE):
+                yield _frame(rows, columns)
+                rows, size = [], 0
     if not found:
         raise SyntfError(f"{name} is empty")
     if missing and readable:
@@ -120,14 +81,22 @@ def _frames(
         yield _frame(rows, columns or list(dict.fromkeys(key for row in rows for key in row)))
 
 
+_Parsed = Iterator[tuple[int, int, dict[str, Any] | None]]
+"""Lines, lengths and objects of a file; None in place of what is no object."""
+
+
 def _parsed_lines(lines: Iterable[str], encoding: str) -> _Parsed:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield number, len(line), _parse(line, encoding)
 
 
-def _parsed_array(content: str, encoding: str, name: str) -> _Parsed:
+def _parsed_array(file: TextIO, encoding: str, name: str) -> _Parsed:
     """Yield the members of an array one by one; nothing is read after a mistake in its JSON."""
+    content = file.read()
+    if content.lstrip().startswith("{"):
+        yield from _parsed_lines(io.StringIO(content, newline="\n"), encoding)
+        return
     decoder = _decoder(surrogates=encoding != UTF_8 or "\\ud" in content.lower())
     at, line, counted = _after_blanks(content, 0), 1, 0
     if not content[at:]:
