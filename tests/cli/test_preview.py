@@ -40,8 +40,11 @@ def test_a_preview_describes_columns_language_and_losses(preview):
     found = preview("--document-loss", 10, "--keep", "topic")
     examples = found.pop("examples")
     assert found["sample"].pop("known") > 0.9
+    assert found.pop("estimated_seconds") > 0
+    assert 35_000 < found.pop("estimated_bytes") < 300_000
     assert found == {
         "note": HEADING, "columns": dict.fromkeys(COLUMNS, "String"), "rows_read": 30,
+        "documents": 30,
         "sample": {"documents": 30, "empty": 0.0, "blank": 0.0, "numbers": 0.0, "replaced": 0.0,
                    "language": "en"},
         "problems": [], "warnings": [],
@@ -91,6 +94,7 @@ def test_a_dry_run_shows_the_same_and_writes_nothing(preview, keep):
     shown = preview(*options)
     dry = preview(*options, "--dry-run", "--out", "out", command=("anonymize", "mails.csv"))
     for found in (shown, dry):
+        del found["estimated_seconds"], found["estimated_bytes"]
         for example in found["examples"]:
             del example["drawn"]
     assert dry == shown

@@ -195,7 +195,8 @@ def _preview(
     from syntf.cli.commands import preview
 
     reader = reader_from(options)
-    own = {name: options[name] for name in ("text", "id", "keep", "shuffle", "author_loss")}
+    names = ("text", "id", "keep", "shuffle", "author_loss", "format")
+    own = {name: options[name] for name in names}
     with output.progress(quiet) as stages:
         found = preview.preview(inputs, reader, settings, stages=stages, **own)
     output.notify(() if quiet else reader["notices"])

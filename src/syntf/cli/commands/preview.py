@@ -5,7 +5,9 @@ Nothing is written, and no ledger is charged. A preview reads the first rows of 
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from math import ceil
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,8 +28,9 @@ from syntf.core.errors import SyntfError, printable
 
 if TYPE_CHECKING:
     from syntf.core.progress import Stages
+    from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.pipeline.settings import Settings
-    from syntf.privacy.guarantee import Guarantee
 
 HEADING = "For the owner of the texts. This is not a release: do not pass it on."
 EXAMPLES = 5
@@ -63,8 +66,9 @@ def command(
     """Show what a release of the texts in INPUT would be like. For the owner of the texts only.
 
     Reads the first rows and shows the columns, the language, how many words are known, warnings,
-    the loss, and five texts with a draw for each. Writes nothing. The draws are as noisy as those
-    of a release, but they stand beside the texts, so they are for you alone.
+    the loss, an estimate of time and size, and five texts with a draw for each. Writes nothing.
+    The draws are as noisy as those of a release, but they stand beside the texts, so they are for
+    you alone.
 
     \b
     Example:
@@ -90,12 +94,15 @@ def preview(
     keep: Sequence[str],
     shuffle: bool,
     author_loss: float | None = None,
+    format: str = "npz",
     stages: "Stages",
 ) -> dict[str, Any]:
     """Return what a release would be like, from the first rows of the input.
 
     reader : how the input is read, as :func:`~syntf.cli.options.reader_from` returns it.
+    format : the format of the counts, for the estimate of their size.
     """
+    began = perf_counter()
     import polars as pl
 
     from syntf.inputs import columns
@@ -103,27 +110,42 @@ def preview(
     from syntf.pipeline.sample import knows_english, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
-    from syntf.releases import kept_columns
+    from syntf.releases import estimate, kept_columns
 
     kept = kept_columns.released(text, id, keep)
     with closing(Corpus(inputs, text, None, **reader)) as corpus:
-        first = next(iter(corpus), None)
-    if first is None:
-        raise SyntfError("the input holds no rows")
+        batches = iter(corpus)
+        opened = perf_counter()
+        first = next(batches, None)
+        if first is None:
+            raise SyntfError("the input holds no rows")
+        seconds_to_read = perf_counter() - opened
+        documents = estimate.count_documents(corpus, first.height, batches)
     columns.require(kept, first.columns)
     texts = columns.texts(first, text)
     sample = look_with(settings, texts, stages)
     shown = texts[:: max(1, len(texts) // EXAMPLES)][:EXAMPLES]
     draw = _draw_documents if settings.unit == "document" else _draw_words
-    examples, guarantee = draw(settings, texts, shown, stages)
+    examples, anonymizer = draw(settings, texts, shown, stages)
+    guarantee = anonymizer.guarantee()
+    setup = perf_counter() - began - seconds_to_read
     if author_loss is not None:
         most = documents_within(author_loss, guarantee.loss_per_document)
         guarantee = with_author_limit(guarantee, most)
     kept_frame = pl.DataFrame([first[name] for name in kept])
+    rate = estimate.measure(anonymizer, texts, kept_frame, format=format)
+    rate = replace(rate, seconds=rate.seconds + seconds_to_read / first.height)
+    seconds, size = (None, None)
+    if documents is not None:
+        whole = settings.unit == "document"
+        seconds, size = estimate.estimate(rate, documents, whole=whole, setup=setup)
     return {
         "note": HEADING,
         "columns": {name: str(kind) for name, kind in first.schema.items()},
         "rows_read": first.height,
+        "documents": documents,
+        "estimated_seconds": seconds,
+        "estimated_bytes": size,
         "sample": asdict(sample),
         "problems": sample.problems(english=knows_english(settings)),
         "warnings": kept_columns.warnings(kept_frame, id=id, shuffle=shuffle),
@@ -137,7 +159,7 @@ def preview(
 
 def _draw_documents(
     settings: "Settings", texts: Sequence[str], shown: Sequence[str], stages: "Stages"
-) -> tuple[list[dict[str, Any]], "Guarantee"]:
+) -> tuple[list[dict[str, Any]], "DocumentAnonymizer"]:
     """Draw for each text to show, as a release without a pilot does."""
     from syntf.cli.commands.explain import text_record
     from syntf.pipeline.document import DocumentAnonymizer
@@ -152,12 +174,12 @@ def _draw_documents(
         examples.append(
             {"text": _excerpt(one), "fits": fits, "kept": found["kept"], "drawn": label}
         )
-    return examples, anonymizer.guarantee()
+    return examples, anonymizer
 
 
 def _draw_words(
     settings: "Settings", texts: Sequence[str], shown: Sequence[str], stages: "Stages"
-) -> tuple[list[dict[str, Any]], "Guarantee"]:
+) -> tuple[list[dict[str, Any]], "Anonymizer"]:
     """Draw words for each text to show; the others are for what is fitted on texts."""
     import numpy as np
 
@@ -171,7 +193,30 @@ def _draw_words(
         best = np.argsort(-row.data, kind="stable")[:TERMS]
         terms = [f"{anonymizer.outputs[row.indices[at]]} ×{row.data[at]}" for at in best]
         examples.append({"text": _excerpt(one), "drawn": ", ".join(terms)})
-    return examples, anonymizer.guarantee()
+    return examples, anonymizer
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration for people, rounded.
+
+    >>> [_duration(seconds) for seconds in (0.2, 1.2, 42, 400, 9000)]
+    ['1 second', '2 seconds', '42 seconds', '7 minutes', '2.5 hours']
+    """
+    if seconds < 100:
+        whole = max(1, ceil(seconds))
+        return f"{whole} second{'s' * (whole > 1)}"
+    return f"{ceil(seconds / 60)} minutes" if seconds < 6000 else f"{seconds / 3600:.1f} hours"
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes for people, rounded.
+
+    >>> _size(61_234), _size(1_250_000), _size(3_000_000_000)
+    ('61 kB', '1.2 MB', '3.0 GB')
+    """
+    if count < 1_000_000:
+        return f"{count / 1000:.0f} kB"
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
 
 
 def _excerpt(text: str) -> str:
@@ -203,6 +248,12 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
         rows.append(["loss per word", shown(found["loss_per_word"], 4)])
     rows.append(["loss per document", f"[bold]{shown(found['loss_per_document'], 2)}[/]"])
     rows.append(["loss per author", found["author"]])
+    if found["documents"] is None:
+        rows.append(["estimate", "none: the input does not say how many rows it has"])
+    else:
+        count = f"{found['documents']:,} documents"
+        time, size = _duration(found["estimated_seconds"]), _size(found["estimated_bytes"])
+        rows.append(["estimate", f"about {time} and {size} for {count}, measured on these rows"])
     output.table(rows)
     for warning in (*found["problems"], *found["warnings"]):
         output.warn(printable(warning))
