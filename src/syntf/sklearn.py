@@ -21,6 +21,7 @@ from syntf.ledger.ledger import Ledger, chargeable_loss
 from syntf.mechanism import gpu
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
+from syntf.pipeline.query import topic_queries, word_queries
 from syntf.pipeline.settings import Settings
 
 
@@ -334,6 +335,48 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 anonymizer.draw_singly(anonymizer.read(texts))
             )
         return matrix(counts), labels
+
+    def query(self, text: str) -> csr_matrix:
+        """Return the vector of a plain query, to compare with released counts.
+
+        It is what a release holds of a document with these words, without the noise. It depends on
+        the query, the fitted list and the mechanism alone: nothing is drawn, and it costs no
+        privacy. After ``fit_transform``, the list is that of this release.
+
+        Parameters
+        ----------
+        text : str
+            The words to search for.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of float64
+            One row, with the columns of ``transform``.
+
+        Raises
+        ------
+        SyntfError
+            If the query has no known word.
+
+        Examples
+        --------
+        >>> synthetic = SynTF(vocabulary=["cat", "dog", "car", "train", "bus"])
+        >>> counts = synthetic.fit_transform(["My cat chased the dog.", "A train and a bus."])
+        >>> scores = counts @ synthetic.query("cats and dogs").T
+        >>> scores.shape
+        (2, 1)
+        """
+        check_is_fitted(self, "guarantee_")
+        anonymizer, texts = self._anonymizer, as_texts([text])
+        with parallel.at_most(self.n_jobs):
+            if isinstance(anonymizer, DocumentAnonymizer):
+                encoded = anonymizer.read(texts)
+                found = topic_queries(anonymizer.single, anonymizer.single_list, encoded)
+            else:
+                found = word_queries(anonymizer, anonymizer.read(texts))
+        if not found.nnz:
+            raise SyntfError("the query has no known word: use other words")
+        return found
 
     def iter_transform(
         self,

@@ -318,7 +318,8 @@ def test_every_commented_line_of_init_is_valid(place, syntf):
     assert set(table) | set(sections["anonymize"]) == set(ALL["anonymize"]) | set(
         key for key in ALL["evaluate"] if key in config.shared(ALL)
     )
-    assert set(sections["evaluate"]) == {"author", "out", "scrub"}
+    search = {"queries", "relevance", "id", "query-columns", "relevance-columns"}
+    assert set(sections["evaluate"]) == {"author", "out", "scrub", *search}
     for key, value in table.items():  # the values shown are the defaults
         option = config.shared(ALL)[key]
         if key == "document-loss":

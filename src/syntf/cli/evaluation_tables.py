@@ -128,7 +128,7 @@ def linkage_table(attacks: Iterable[LinkageAttack]) -> Table:
     rates: dict[str, list[str]] = {}
     for attack in attacks:
         score = (attack.score.auc, attack.score.tpr_at_1pct, attack.score.tpr_at_01pct)
-        rates.setdefault(LINKAGE_NAMES[attack.task, attack.method], []).extend(map(_rate, score))
+        rates.setdefault(LINKAGE_NAMES[attack.task, attack.method], []).extend(map(rate, score))
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("linked")
     for pairs in ("any", "same label")[: max(map(len, rates.values())) // 3]:
@@ -150,7 +150,8 @@ def first_guess_lines(attacks: Iterable[LinkageAttack]) -> list[str]:
     ]
 
 
-def _rate(value: float | None) -> str:
+def rate(value: float | None) -> str:
+    """Return a number from 0 to 1 with three digits; a dash for None."""
     return "–" if value is None else f"{value:.3f}".removeprefix("0")
 
 
@@ -158,4 +159,4 @@ def _f1(result: Result | None) -> str:
     if result is None:
         return "–"
     deviation = "" if result.f1_std is None else f" ± {result.f1_std:.2f}".replace("0.", ".")
-    return _rate(result.f1) + deviation
+    return rate(result.f1) + deviation

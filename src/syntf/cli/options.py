@@ -18,10 +18,11 @@ BASIC = "Basic options"
 PRIVACY = "Privacy"
 WORDS = "Words and vectors"
 FILES = "Files"
+SEARCH = "Search"
 LARGE_RUNS = "Large runs"
 CONFIGURATION = "Configuration"
 FOR_TESTS = "For tests"
-GROUPS = (BASIC, PRIVACY, WORDS, FILES, LARGE_RUNS, CONFIGURATION, FOR_TESTS)
+GROUPS = (BASIC, SEARCH, PRIVACY, WORDS, FILES, LARGE_RUNS, CONFIGURATION, FOR_TESTS)
 """The headings of options, in the order of the help."""
 
 Decorator = Callable[[Any], Any]

@@ -20,6 +20,7 @@ from syntf.cli.options import (
     setting_options,
     settings_from,
 )
+from syntf.cli.search_options import search_options, search_records, search_table, search_task
 from syntf.pipeline.settings import Settings
 
 
@@ -36,6 +37,7 @@ from syntf.pipeline.settings import Settings
 @setting_options(
     "min_df", "max_df", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )
+@search_options
 @reader_options
 @accept_coverage
 def command(
@@ -59,6 +61,9 @@ def command(
     traffic light. DIR gets results.csv, scenarios.csv, linkage.csv, chance.csv, a report and
     figures. Run the same command again to continue an interrupted evaluation.
 
+    With --queries and --relevance, plain queries are also searched in the texts, in the term
+    vectors and in releases, and DIR gets search.csv. This needs no labels and no authors.
+
     With --document-loss all texts are released together, as syntf anonymize releases them. One more
     analyst and one more attacker then know the public lists and the noise.
 
@@ -66,6 +71,7 @@ def command(
     Examples:
       syntf evaluate mails.csv --label topic --author sender --out proof
       syntf evaluate mails.csv --label topic --document-loss 10 --out proof
+      syntf evaluate docs.csv --id id --queries q.csv --relevance judged.csv --out proof
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import SyntfError
@@ -80,6 +86,7 @@ def command(
     from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
+    from syntf.inputs.columns import texts
     from syntf.pipeline.sample import knows_english, look_with, refuse_unreadable
     from syntf.report.page import REPORT_FILE, render_report
     from syntf.report.verdict import judge
@@ -87,15 +94,22 @@ def command(
     columns = corpus_columns(options)
     reader = reader_from(options)
     settings = settings_from(options)
-    if columns["label"] is None and columns["author"] is None:
+    predicts = columns["label"] is not None or columns["author"] is not None
+    if not predicts and options["queries"] is None:
         raise SyntfError("nothing to predict: name a column with --label, --author or both")
     if scrub:
         scrubber_version()  # raises an error if scrubadub is not installed
-    corpus = corpus_from_table(inputs.read(input, **reader), **columns)
-    sample = look_with(settings, corpus.texts)
+    documents = inputs.read(input, **reader)
+    searches = search_task(options, documents, columns["text"])
+    sample = look_with(settings, texts(documents, columns["text"]))
     english = knows_english(settings)
     if not accept_coverage:
         refuse_unreadable(sample, english=english, done="measured")
+    if not predicts:
+        notices = [*reader["notices"], *sample.problems(english=english)]
+        _only_search(searches, settings, out, runs, notices, force, as_json, quiet)
+        return
+    corpus = corpus_from_table(documents, **columns)
     evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
     notices = [
         *reader["notices"],
@@ -113,6 +127,7 @@ def command(
         results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
         with resumable():
             linkage, guarantee, table = _attack_release(corpus, settings, stages)
+            found = _search(searches, settings, out, runs, notices, stages)
     folder.write_linkage(out, linkage)
     scores = folder.read_evaluation(out, parameters)
     verdict = judge(scores, guarantee.loss_per_document if guarantee.private else None)
@@ -130,6 +145,7 @@ def command(
                 "tagger": experiment.tagger_name or None,
                 "results": evaluation_tables.result_records(results),
                 "linkage": [folder.linkage_row(attack) for attack in linkage],
+                "search": search_records(found),
                 "out": str(out),
             }
         )
@@ -148,7 +164,51 @@ def command(
             output.show(evaluation_tables.linkage_table(linkage))
             for line in evaluation_tables.first_guess_lines(linkage):
                 output.say(line)
+        if found:
+            output.show(search_table(found))
         evaluation_tables.print_folder("Results and figures", out)
+
+
+def _search(
+    task: Any, settings: Settings, out: Path, runs: int, notices: list[str], stages: Any
+) -> list[Any]:
+    """Measure search, if there is such a task; write ``search.csv`` and add to the notices."""
+    if task is None:
+        return []
+    from syntf.evaluation.tasks.search import evaluate_search, write_search
+
+    results, more = evaluate_search(task, settings, runs=runs, stages=stages)
+    notices += [*task.notices, *more]
+    write_search(out, results)
+    return results
+
+
+def _only_search(
+    task: Any,
+    settings: Settings,
+    out: Path,
+    runs: int,
+    notices: list[str],
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Measure search alone, for texts without labels and authors."""
+    from syntf.cli import evaluation_tables, output
+    from syntf.evaluation.experiment.folder import check_folder
+    from syntf.evaluation.tasks.search import SEARCH
+
+    check_folder(out, (SEARCH,), force=force)
+    out.mkdir(parents=True, exist_ok=True)
+    with output.progress(quiet) as stages:
+        found = _search(task, settings, out, runs, notices, stages)
+    if as_json:
+        record = {"notices": notices, "runs": runs, "search": search_records(found)}
+        output.emit({"note": evaluation_tables.HEADING, **record, "out": str(out)})
+    elif not quiet:
+        evaluation_tables.print_heading(notices)
+        output.show(search_table(found))
+        evaluation_tables.print_folder("Results", out)
 
 
 def _attack_release(corpus: Any, settings: Settings, stages: Any) -> tuple[list[Any], Any, Any]:

@@ -54,13 +54,19 @@ LINKAGE_NAMES = {
 
 def open_run_log(out: Path, experiment: str, *, force: bool = False) -> RunLog:
     """Open the log of an experiment in this folder, or start one."""
-    if out.exists() and not out.is_dir():
-        raise SyntfError(f"{out} is a file: choose a folder")
-    if out.is_dir() and not (out / RUNS).exists() and any(out.iterdir()) and not force:
-        raise SyntfError(f"{out} holds other files: choose another folder, or add --force")
+    check_folder(out, (RUNS,), force=force)
     if force:
         (out / RUNS).unlink(missing_ok=True)
     return RunLog(out / RUNS, experiment)
+
+
+def check_folder(out: Path, own: Sequence[str], *, force: bool = False) -> None:
+    """Refuse a folder with files, unless one of them has the name of an own file."""
+    if out.exists() and not out.is_dir():
+        raise SyntfError(f"{out} is a file: choose a folder")
+    known = any((out / name).exists() for name in own)
+    if out.is_dir() and not known and any(out.iterdir()) and not force:
+        raise SyntfError(f"{out} holds other files: choose another folder, or add --force")
 
 
 def evaluate_settings(

@@ -1,0 +1,1 @@
+"""What an analyst does with a release beside classifying: search, clusters, trends."""

@@ -1,0 +1,166 @@
+"""Search: how well plain queries find documents in texts, in term vectors and in releases.
+
+The original texts are searched with BM25 by the library bm25s. Term vectors and releases are
+searched with BM25 on their counts (:mod:`syntf.evaluation.tasks.ranking`); the query's vector is
+that of :mod:`syntf.pipeline.query`.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from syntf.core.counts import matrix
+from syntf.core.csv_files import write_table
+from syntf.core.errors import SyntfError
+from syntf.core.progress import Stages, silent
+from syntf.evaluation.tasks.judgements import SearchTask
+from syntf.evaluation.tasks.ranking import (
+    Floats,
+    RankingScore,
+    bm25,
+    chance_score,
+    score_rankings,
+    tie_order,
+)
+from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
+from syntf.pipeline.query import topic_queries, word_queries
+from syntf.pipeline.settings import Settings
+from syntf.text.documents import term_frequencies
+
+SEARCH = "search.csv"
+CHANCE = "chance"
+
+Searched = tuple[csr_matrix, csr_matrix]
+"""Queries and documents, over the same columns."""
+
+
+class SearchResult(NamedTuple):
+    """The scores of one method, as means over its runs, and their standard deviations.
+
+    method : ``original``, ``vectorised``, ``syntf`` for releases, or ``chance``.
+    """
+
+    method: str
+    runs: int
+    score: RankingScore
+    deviation: RankingScore | None = None
+
+
+def evaluate_search(
+    task: SearchTask, settings: Settings, *, runs: int = 10, stages: Stages = silent
+) -> tuple[list[SearchResult], list[str]]:
+    """Search texts, term vectors and releases; return the scores and notices for the owner.
+
+    A vocabulary that is fitted is fitted on all documents.
+    """
+    ties = tie_order(task.names)
+
+    def scored(scores: Floats) -> RankingScore:
+        return score_rankings(scores, task.judged, ties)
+
+    def one(method: str, score: RankingScore) -> SearchResult:
+        return SearchResult(method, 1, score)
+
+    results = [one("original", scored(search_texts(task)))]
+    vectorised, release = (_whole_documents if settings.unit == "document" else _single_words)(
+        task, settings, stages
+    )
+    notices = _notices(task, vectorised[0])
+    results.append(one("vectorised", scored(search_counts(*vectorised))))
+    with stages("searching", runs) as advance:
+        scores = []
+        for _ in range(runs):
+            scores.append(scored(search_counts(*release())))
+            advance(1)
+    columns = list(zip(*scores, strict=True))
+    deviation = RankingScore(*map(stdev, columns)) if runs > 1 else None
+    results.append(SearchResult("syntf", runs, RankingScore(*map(fmean, columns)), deviation))
+    results.append(one(CHANCE, chance_score(task.judged, len(task.names))))
+    return results, notices
+
+
+def search_texts(task: SearchTask) -> Floats:
+    """Return the score of each document for each query, by BM25 on the texts themselves."""
+    try:
+        import bm25s
+    except ImportError:
+        raise SyntfError(
+            "searching the original texts needs bm25s: pip install 'syntf[evaluate]'"
+        ) from None
+    index = bm25s.BM25()
+    options = {"stopwords": "en", "return_ids": False, "show_progress": False}
+    documents = bm25s.tokenize(list(task.texts), **options)
+    scores = np.zeros((len(task.queries), len(task.texts)))
+    if not any(documents):
+        return scores
+    index.index(documents, show_progress=False)
+    known = index.vocab_dict
+    for row, words in zip(scores, bm25s.tokenize(list(task.queries), **options), strict=True):
+        found = [word for word in words if word in known]
+        if found:
+            row[:] = index.get_scores(found)
+    return scores
+
+
+def search_counts(queries: csr_matrix, documents: csr_matrix) -> Floats:
+    """Return the score of each document for each query, by BM25 on counts."""
+    return np.asarray((queries @ bm25(documents).T).toarray(), dtype=np.float64)
+
+
+def write_search(out: Path, results: Sequence[SearchResult]) -> None:
+    """Write ``search.csv``, a row for each method."""
+    names = RankingScore._fields
+    header = ["method", "runs", *names, *(f"{name}_std" for name in names)]
+    rows = (
+        [one.method, one.runs, *one.score, *(one.deviation or [None] * len(names))]
+        for one in results
+    )
+    write_table(out / SEARCH, header, rows)
+
+
+def _whole_documents(
+    task: SearchTask, settings: Settings, stages: Stages
+) -> tuple[Searched, Callable[[], Searched]]:
+    anonymizer = DocumentAnonymizer.build(settings, stages=stages)
+    documents = anonymizer.read(task.texts, stages=stages)
+    queries = anonymizer.read(task.queries)
+    mechanism = anonymizer.mechanism(len(documents))
+
+    def release() -> Searched:
+        drawn = mechanism.release(documents)
+        asked = topic_queries(mechanism, drawn.sharpened or drawn.general, queries)
+        return asked, matrix(mechanism.described(drawn)[0])
+
+    return (matrix(queries.counts), matrix(documents.counts)), release
+
+
+def _single_words(
+    task: SearchTask, settings: Settings, stages: Stages
+) -> tuple[Searched, Callable[[], Searched]]:
+    anonymizer = Anonymizer.build(settings, task.texts, stages=stages)
+    documents = anonymizer.read(task.texts, stages=stages)
+    queries = anonymizer.read(task.queries)
+    asked, terms = word_queries(anonymizer, queries), len(anonymizer.vocabulary.inputs)
+
+    def release() -> Searched:
+        return asked, anonymizer.draw(documents, stages=stages)
+
+    return (term_frequencies(queries, terms), term_frequencies(documents, terms)), release
+
+
+def _notices(task: SearchTask, queries: csr_matrix) -> list[str]:
+    """Return a notice about judged queries without a known word; raise if none has any."""
+    unknown = [one.query for one in task.judged if not queries[one.query].nnz]
+    if len(unknown) == len(task.judged):
+        raise SyntfError("no query has a known word: check the language and --query-columns")
+    if not unknown:
+        return []
+    return [
+        f"{len(unknown):,} of {len(task.judged):,} queries without a known word cannot be searched "
+        f"in a release; the first is in row {unknown[0] + 1}"
+    ]
