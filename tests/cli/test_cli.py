@@ -26,7 +26,7 @@ from syntf.text import token_table
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
          "report.html"]  # fmt: skip
-ORDERED = "the id 'id' is in the order of the input, which undoes --shuffle"
+ORDERED = "the id 'id' is in the order of the input, which undoes the random order"
 UNIQUE = "the column {!r} is nearly unique: whoever knows its values elsewhere finds the documents"
 SUPPLIED = "Public only according to the sender of this release: vocabulary."
 WORDS = (

@@ -77,7 +77,7 @@ def test_a_preview_of_words_draws_words(preview):
 def test_warnings_and_problems_are_shown_before_a_run(preview, call, tmp_path):
     found = preview("--id", "id", "--keep", "who", "--shuffle")
     assert found["warnings"][:2] == [
-        "the id 'id' is in the order of the input, which undoes --shuffle",
+        "the id 'id' is in the order of the input, which undoes the random order",
         "the column 'who' looks like e-mail addresses, and it is released as it is",
     ]
     (tmp_path / "numbers.csv").write_text("text\n" + "123\n" * 30)

@@ -86,7 +86,7 @@ def test_a_nearly_unique_column_is_named_unless_it_is_the_id():
     "values", [range(10), range(10, 0, -1), ["m8", "m9", "m10", "m11", "m12"], [1, 1, 2, 3, 4, 4]]
 )
 def test_an_ordered_id_undoes_a_shuffle(values):
-    expected = ["the id 'kept' is in the order of the input, which undoes --shuffle"]
+    expected = ["the id 'kept' is in the order of the input, which undoes the random order"]
     assert column(list(values), id="kept", shuffle=True) == expected
     assert column(list(values), id="kept") == []
 
@@ -106,14 +106,14 @@ def mails(tmp_path):
 
 OPTIONS = {"length": 5, "vocabulary": ["cat", "dog", "car"]}
 ADDRESSES = "the column 'who' looks like e-mail addresses, and it is released as it is"
-ORDERED = "the id 'id' is in the order of the input, which undoes --shuffle"
+ORDERED = "the id 'id' is in the order of the input, which undoes the random order"
 
 
 def test_a_release_carries_its_warnings(mails, tmp_path):
     made = release(mails, tmp_path / "a", keep=["topic"], **OPTIONS)
     assert made.warnings == []
     made = release(mails, tmp_path / "b", id="id", keep=["who", "topic"], shuffle=True, **OPTIONS)
-    undone = "the column 'who' is in the order of the input, which undoes --shuffle"
+    undone = "the column 'who' is in the order of the input, which undoes the random order"
     assert made.warnings == [ORDERED, ADDRESSES, undone]
 
 

@@ -65,6 +65,7 @@ def test_a_file_becomes_a_verified_release(call, tmp_path, format):
     assert sorted(table["topic"]) == [f"t{i}" for i in range(5)]
     assert table["counts"].list.sum().to_list() == [10] * 5
     assert not report.guarantee.seeded
+    assert "the column 'topic' is in the order of the input" in done.stderr
 
 
 def test_a_release_on_a_cluster_as_json(call, cluster, tmp_path):

@@ -88,7 +88,7 @@ def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False
                 f"{called} is nearly unique: whoever knows its values elsewhere finds the documents"
             )
         if shuffle and _in_order(present, text=text):
-            found.append(f"{called} is in the order of the input, which undoes --shuffle")
+            found.append(f"{called} is in the order of the input, which undoes the random order")
     return found
 
 

@@ -22,6 +22,7 @@ from syntf.spark.charging import Charged, charge
 from syntf.spark.documents import DocumentDrawing, DocumentTable, PilotAnswers, draw_pilot
 from syntf.spark.drawing import COUNTS, ORDER, TERMS, Output, WordDrawing
 from syntf.spark.random_bytes import KEY_BYTES
+from syntf.spark.warnings import kept_column_warnings
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -66,6 +67,7 @@ class Release:
     _drawing: WordDrawing | DocumentDrawing = field(repr=False)
     _stamps: dict[str, tuple[int, int]] = field(repr=False)
     _ledger: Ledger | None = field(default=None, repr=False)
+    _id: str | None = field(default=None, repr=False)
     _charge: tuple[Charge, Charged] | None = field(default=None, repr=False)
     _pilot: "Broadcast[PilotAnswers] | None" = field(default=None, repr=False)
     _written: str | None = field(default=None, repr=False)
@@ -113,6 +115,7 @@ class Release:
             raise SyntfError(f"the release is in {self._written}: copy that folder")
         folder = folders.Folder(self._frame.sparkSession, path)
         folder.check_target(force=force)
+        warnings = kept_column_warnings(self._input, self.guarantee.kept_columns, self._id)
         drawing = self._drawing
         if self._ledger is not None and drawing.numbering is not None:
             if self._charge is None:
@@ -130,7 +133,7 @@ class Release:
             run = None if charged is None else charged.run
             written = self._finish(folder, drawing, run)
         self._written = path
-        return written
+        return replace(written, warnings=warnings)
 
     def close(self) -> None:
         """Free the table on the executors. Nothing can be drawn afterwards."""
@@ -275,6 +278,7 @@ def anonymize(
         drawing,
         rows.input_stamps(frame),
         budget,
+        id,
     )
 
 
