@@ -8,7 +8,7 @@ SOURCES := pyproject.toml setup.py $(wildcard src/syntf/native/_*.[ch])
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadscope
 
 .PHONY: help demo test test-all coverage lint map commits hooks fuzz audit lock docs tutorial \
-  pictures dist bench bench-large data codebook clean
+  pictures dist bundle bench bench-large data codebook clean
 
 help:  ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -71,6 +71,9 @@ pictures: $(VENV)/documented  ## Make docs/images again from the running program
 
 dist: $(VENV)/tested  ## Build sdist and wheel, install each into an empty environment, try both.
 	$(BIN)/python tools/check_dist.py
+
+bundle: $(VENV)/tested  ## Pack all wheels for machines without a network into dist/.
+	$(BIN)/python tools/make_bundle.py
 
 # make bench [NEWSGROUPS=data-home] [GLOVE=glove.6B.100d.txt]
 BENCH = $(BIN)/python benchmarks/bench.py run $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS)) \

@@ -4,7 +4,9 @@
 
 The packages are left in dist/. Each is installed into a virtual environment of its own, in a folder
 outside the repository. There the installed program makes the example, anonymises it and verifies
-the release. Where the system allows it, these commands run without any network.
+the release. Where the system allows it, these commands run without any network. The wheel is
+installed without a compiler, from wheels only, and the size of that environment is printed: more
+than LARGEST megabytes fail.
 """
 
 import os
@@ -24,6 +26,9 @@ SESSION = [
     "anonymize example.csv --keep topic --shuffle --out release",
     "verify release",
 ]
+LARGEST = 350
+"""Megabytes (2**20 bytes) that a base installation may take on the disk, pip included."""
+
 WITHOUT_NETWORK = ["unshare", "--user", "--map-root-user", "--net"]
 
 
@@ -80,13 +85,33 @@ def without_network() -> list[str]:
     return WITHOUT_NETWORK if tried.returncode == 0 else []
 
 
+def install(package: Path, folder: Path) -> None:
+    """Install a package into the environment `folder`; a wheel without a compiler in reach."""
+    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    if package.suffix != ".whl":
+        run([*command, str(package)], folder)
+        return
+    run([*command, "--only-binary", ":all:", str(package)], folder, PATH=str(folder / "bin"), CC="")
+    size = megabytes(folder)
+    print(f"{package.name}: a base installation takes {size:.0f} MB on the disk", flush=True)
+    if size > LARGEST:
+        raise SystemExit(f"{package.name}: a base installation may take {LARGEST} MB at most")
+
+
+def megabytes(folder: Path) -> float:
+    """Return what the files in a folder take on the disk, in units of 2**20 bytes, as du does."""
+    found = (path.lstat() for path in folder.rglob("*"))
+    sizes = {entry.st_ino: entry.st_blocks * 512 for entry in found}  # count hard links once
+    return sum(sizes.values()) / 2**20
+
+
 def check_installed(package: Path, offline: list[str]) -> None:
     """Install a package into an empty environment and run a session with it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         venv.create(folder / "venv", with_pip=True)
         python = str(folder / "venv" / "bin" / "python")
-        run([python, "-m", "pip", "install", "--quiet", str(package)], folder)
+        install(package, folder / "venv")
         work = folder / "work"
         work.mkdir()
         for words in SESSION:

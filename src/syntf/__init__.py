@@ -49,7 +49,13 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module 'syntf' has no attribute {name!r}")
-    value = getattr(import_module(f"syntf.{_MODULES[name]}"), name)
+    if name == "SynTF":
+        from syntf.core.extras import needed_for
+
+        with needed_for("syntf.SynTF", "sklearn"):
+            value = getattr(import_module("syntf.sklearn"), name)
+    else:
+        value = getattr(import_module(f"syntf.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

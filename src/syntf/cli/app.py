@@ -13,6 +13,7 @@ import click
 
 from syntf import __version__
 from syntf.cli import exits
+from syntf.core.extras import missing_package, package_of
 
 COMMANDS = {
     "Make a release": {
@@ -59,6 +60,13 @@ the command in it. The product names the research package here and imports it no
 """
 
 
+OPTIONAL = frozenset(("joblib", "matplotlib", "scipy", "sklearn"))
+"""Packages that a base installation lacks, and that some commands need."""
+
+MEASURING = frozenset(("evaluate", "frontier", "report", "reproduce", "tune"))
+"""Commands that need the extra ``evaluate``; ``sklearn`` is enough for all others."""
+
+
 class LazyCommands(UserDict[str, Any]):
     """Commands by name, given as places and imported when they are first used."""
 
@@ -79,8 +87,15 @@ class Program(click.Group):
             return super().make_context(*arguments, **attributes)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with exits.keep_broken_pipes():
-            return super().invoke(ctx)
+        try:
+            with exits.keep_broken_pipes():
+                return super().invoke(ctx)
+        except ModuleNotFoundError as error:
+            if package_of(error) not in OPTIONAL:
+                raise
+            name = str(ctx.invoked_subcommand)
+            extra = "evaluate" if name in MEASURING else "sklearn"
+            raise missing_package(error, f"syntf {name}", extra) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, commands in COMMANDS.items():

@@ -72,11 +72,13 @@ def counted(starts: NDArray[np.int64], columns: NDArray[np.int32], width: int) -
     found = _counts(np.ascontiguousarray(starts, np.int64), _plain(columns), width)
     if found is not None:
         return Rows(*found, shape)
-    from scipy.sparse import csr_matrix  # imported here: the compiled loop does not need it
-
-    counts = csr_matrix((np.ones(columns.size, dtype=np.int32), columns, starts), shape=shape)
-    counts.sum_duplicates()
-    return Rows(counts.data, counts.indices, counts.indptr, shape)
+    if columns.size and not (columns.min() >= 0 and columns.max() < width):
+        raise ValueError(f"a column is not between 0 and {width - 1}")
+    rows = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(starts))
+    cells, counts = np.unique(rows * width + columns, return_counts=True)
+    ends = np.searchsorted(cells, np.arange(shape[0] + 1, dtype=np.int64) * width)
+    indices = (cells % max(1, width)).astype(np.int32)
+    return Rows(counts.astype(np.int32), indices, offsets(ends), shape)
 
 
 def _counts(

@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from syntf.core.counts import Counts, matrix, released_type
+from syntf.core.counts import Counts, released_type
 from syntf.core.csv_files import as_csv
 from syntf.releases import archive
 from syntf.report.document_summary import DocumentSummary
@@ -57,9 +57,14 @@ def parquet(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -
 
 def mtx(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
     """Write Matrix Market: for ``scipy.io.mmread``, gensim's ``MmCorpus``, R and Julia."""
-    from scipy.io import mmwrite
-
-    mmwrite(file, matrix(counts), field="real", precision=7)  # gensim reads no other field
+    rows, columns = counts.shape
+    head = "%%MatrixMarket matrix coordinate real general"  # gensim reads no other field
+    file.write(f"{head}\n%\n{rows} {columns} {counts.data.size}\n".encode())
+    labels = [f"{column} " for column in range(1, columns + 1)]
+    for row, entries in enumerate(_rows(counts), start=1):
+        pairs = zip(*entries, strict=True)
+        lines = (f"{row} {labels[column]}{count:.6e}\n" for column, count in pairs)
+        file.write("".join(lines).encode())
 
 
 def svmlight(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
@@ -79,14 +84,9 @@ def jsonl(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> 
 
 def text(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
     """Write one line per document: each word as often as it was drawn, in alphabetical order."""
-    order = sorted(range(len(terms)), key=terms.__getitem__)
-    words = [terms[column] for column in order]
-    for columns, numbers in _rows(matrix(counts)[:, order].sorted_indices()):
-        drawn = (
-            word
-            for column, count in zip(columns, numbers, strict=True)
-            for word in repeat(words[column], count)
-        )
+    for columns, numbers in _rows(counts):
+        words = sorted((terms[at], count) for at, count in zip(columns, numbers, strict=True))
+        drawn = (word for own, count in words for word in repeat(own, count))
         file.write((" ".join(drawn) + "\n").encode())
 
 

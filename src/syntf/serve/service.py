@@ -127,7 +127,7 @@ class Service(BaseService[Anonymizer]):
         BudgetError : the ledger refuses the documents; nothing was charged or drawn.
         """
         run = self.charge(texts, ids, authors)
-        drawn = self.anonymizer.draw(self.read(texts))
+        drawn = self.anonymizer.draw_rows(self.read(texts))
         return Answer(counts_by_word(drawn, self.anonymizer.vocabulary.outputs), run)
 
     def explain(self, word: str, top: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core import drawing
-from syntf.core.counts import matrix
+from syntf.core.counts import Counts, matrix
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -56,16 +56,21 @@ def repeat(documents: Documents, times: int) -> Documents:
     return Documents(np.concatenate([[0], np.cumsum(sizes)]), np.tile(documents.terms, times))
 
 
-def term_frequencies(documents: Documents, terms: int) -> "csr_matrix":
-    """Count how often each document has each of the first `terms` terms: its tf vector."""
+def _counts(documents: Documents, terms: int) -> Counts:
+    """Count how often each document has each of the first `terms` terms."""
     known = documents.terms < terms
     ends = np.concatenate([[0], np.cumsum(known)])[documents.starts]
-    return matrix(drawing.counted(ends, documents.terms[known], terms))
+    return drawing.counted(ends, documents.terms[known], terms)
+
+
+def term_frequencies(documents: Documents, terms: int) -> "csr_matrix":
+    """Count how often each document has each of the first `terms` terms: its tf vector."""
+    return matrix(_counts(documents, terms))
 
 
 def document_frequency(documents: Documents, terms: int) -> NDArray[np.intp]:
     """Count in how many documents each term occurs."""
-    return np.bincount(term_frequencies(documents, terms).indices, minlength=terms)
+    return np.bincount(_counts(documents, terms).indices, minlength=terms)
 
 
 def fitted_idf(frequency: NDArray[np.intp], documents: int) -> NDArray[np.float64]:

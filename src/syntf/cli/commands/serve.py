@@ -19,6 +19,7 @@ from syntf.cli.options import (
     settings_from,
 )
 from syntf.core.errors import SyntfError
+from syntf.core.extras import needed_for
 
 if TYPE_CHECKING:
     from syntf.core.progress import Stages
@@ -132,15 +133,10 @@ def command(
       syntf serve
       curl localhost:8470/v1/anonymize --json '{"text": "The library is closed."}'
     """
-    try:
+    with needed_for("syntf serve", "serve"):
         from syntf.serve.app import create_app
         from syntf.serve.config import Config
         from syntf.serve.server import bind, listen
-    except ImportError as error:
-        raise SyntfError(
-            f"syntf serve needs {error.name}, which is not installed: run pip install "
-            "'syntf[serve]'"
-        ) from error
     from syntf.ledger.ledger import Ledger
 
     settings = settings_from(options)
