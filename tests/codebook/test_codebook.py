@@ -19,6 +19,7 @@ def test_the_embedded_codebook_can_be_used(embedded):
     assert codebook.origin == "embedded"
     assert codebook.vectors_digest == embedded.digest
     assert np.count_nonzero(codebook.leaves) == 4096
+    codebook.check("the embedded codebook")  # reading it does not check it
 
 
 def test_a_file_is_read_back_as_it_was_written(toy_codebook, tmp_path):

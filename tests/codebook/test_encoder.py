@@ -1,11 +1,15 @@
 """The encoder: one document at a time, the same integers with and without compiled code."""
 
+from dataclasses import replace
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.codebook import encoder as encoder_module
+from syntf.core import cache_store
 from syntf.text.documents import Documents
 
 documents = st.lists(st.lists(st.integers(0, 40), max_size=30), max_size=12)
@@ -75,3 +79,78 @@ def test_topics_of_plain_sentences_are_found(embedded_encoder):
     assert set(labels[chosen[0]].split(", ")) & sport
     flight = {"aircraft", "flight", "orbit", "rocket", "satellite", "shuttle", "space"}
     assert set(labels[chosen[1]].split(", ")) & flight
+
+
+def encode_columns(codebook, vectors):
+    """Encode the columns of a release by a new encoder, and tell whether the cache had them."""
+    made = encoder_module.Encoder(codebook, vectors)
+    with pytest.MonkeyPatch.context() as patch:
+        computed = []
+        own = encoder_module.Encoder.word_vectors
+
+        def word_vectors(self, rows):
+            computed.append(True)
+            return own(self, rows)
+
+        patch.setattr(encoder_module.Encoder, "word_vectors", word_vectors)
+        return made.column_vectors, not computed
+
+
+def test_encoded_words_are_kept_in_the_cache(toy_encoder, empty_cache):
+    arguments = toy_encoder.codebook, toy_encoder.vectors
+    expected = toy_encoder.word_vectors(toy_encoder.columns)
+    for known in (False, True):
+        found, was_known = encode_columns(*arguments)
+        assert (found == expected).all()
+        assert (found.dtype, was_known) == (np.int16, known)
+    (entry,) = empty_cache.iterdir()
+    assert cache_store.clear() == 1
+    assert not entry.exists()
+
+
+def damaged(raw):
+    """Change the last byte, and leave the checksum."""
+    return raw[:-1] + bytes([raw[-1] ^ 1])
+
+
+def of_another_size(raw):
+    """Leave out a row, with a checksum that fits."""
+    return sha256(raw[32:-16]).digest() + raw[32:-16]
+
+
+@pytest.mark.parametrize(
+    "change", [damaged, of_another_size, lambda raw: raw[:20], lambda raw: b""]
+)
+def test_a_wrong_entry_of_the_cache_is_not_used(toy_encoder, empty_cache, change):
+    arguments = toy_encoder.codebook, toy_encoder.vectors
+    expected, _ = encode_columns(*arguments)
+    (entry,) = empty_cache.iterdir()
+    entry.write_bytes(change(entry.read_bytes()))
+    found, was_known = encode_columns(*arguments)
+    assert not was_known
+    assert (found == expected).all()
+    assert encode_columns(*arguments)[1]  # it was stored again
+
+
+def test_another_codebook_has_another_entry_in_the_cache(toy_encoder, empty_cache):
+    other = replace(
+        toy_encoder.codebook, word_centre=toy_encoder.codebook.word_centre + np.int16(9)
+    )
+    first, _ = encode_columns(toy_encoder.codebook, toy_encoder.vectors)
+    second, was_known = encode_columns(other, toy_encoder.vectors)
+    assert not was_known
+    assert (first != second).any()
+
+
+def test_nothing_is_cached_for_a_codebook_of_private_texts(toy_encoder, empty_cache):
+    private = replace(toy_encoder.codebook, origin="private")
+    assert encode_columns(private, toy_encoder.vectors)[1] is False
+    assert not empty_cache.exists()
+
+
+def test_many_words_are_encoded_like_single_ones(embedded_encoder):
+    rows = embedded_encoder.columns[:1100]  # more than are encoded at once
+    together = embedded_encoder.word_vectors(rows)
+    for place in (0, 511, 512, 1099):
+        alone = embedded_encoder.word_vectors(rows[place : place + 1])
+        assert together[place].tolist() == alone[0].tolist()

@@ -11,6 +11,7 @@ of a document is, as long as it is found from this document and public knowledge
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from syntf import native
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.integers import LENGTH, Vectors, stretch
 from syntf.codebook.text_encoder import TextEncoder
-from syntf.core import drawing
+from syntf.core import cache_store, drawing
 from syntf.core.counts import Counts, Rows, stack, take
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance
@@ -31,7 +32,8 @@ from syntf.vectors.word_vectors import WordVectors
 _compiled = native.load("_encoding")
 
 _FINE = 2048  # the length at which the centres of a codebook are given
-_STEP = 1 << 12  # documents encoded at once
+_STEP = 512  # documents or words encoded at once, so that their numbers stay in the cache
+_SCHEME = "syntf encoded words 1"  # change it whenever the same word has another encoded vector
 _MOST_OCCURRENCES = 255
 _COMPARED = 4  # words by which a text encoder is recognised
 _LEAST_SIMILAR = 0.95
@@ -135,10 +137,14 @@ class Encoder:
         book = self.codebook
         if book.encoder:
             return self._own_words(rows)
-        single = np.asarray(self.vectors.matrix[rows], dtype=np.int64)
-        weighted = single * np.maximum(book.weight[rows], 1)[:, None].astype(np.int64)
+        found = np.empty((len(rows), len(book.centre)), dtype=np.int16)
+        for first in range(0, len(rows), _STEP):
+            some = rows[first : first + _STEP]
+            single = np.asarray(self.vectors.matrix[some], dtype=np.int64)
+            weighted = single * np.maximum(book.weight[some], 1)[:, None].astype(np.int64)
+            found[first : first + _STEP] = self._project(weighted, book.word_centre)
         own = self._own_words(rows) if len(book.own_rows) else None
-        return self._beside(self._project(weighted, book.word_centre), own)
+        return self._beside(found, own)
 
     def from_grid(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the encoded vectors of documents, from what a text encoder gives for them."""
@@ -159,9 +165,27 @@ class Encoder:
         return self.codebook.outputs[:COLUMNS]
 
     @cached_property
+    def terms(self) -> list[str]:
+        """The words that are the columns of a release."""
+        return [self.vectors.words[row] for row in self.columns.tolist()]
+
+    @cached_property
     def column_vectors(self) -> Vectors:
-        """The encoded vectors of the words that are the columns of a release."""
-        return self.word_vectors(self.columns)
+        """The encoded vectors of the words that are the columns of a release.
+
+        They are kept in the cache, unless the codebook was built from texts that are not public.
+        """
+        if self.codebook.origin == "private":
+            return self.word_vectors(self.columns)
+        key = sha256(f"{_SCHEME}\n{self.codebook.digest}\n{self.vectors.digest}".encode())
+        path = cache_store.folder() / f"{key.hexdigest()}.encoded"
+        shape = (len(self.columns), self.codebook.dimensions)
+        raw = cache_store.mapped(path)
+        if raw is not None and len(raw) == 2 * shape[0] * shape[1]:
+            return np.asarray(raw.view("<i2").reshape(shape), dtype=np.int16)
+        found = self.word_vectors(self.columns)
+        cache_store.store(path, np.ascontiguousarray(found, dtype="<i2").data)
+        return found
 
     def _vectors(
         self, starts: NDArray[np.int64], words: NDArray[np.int32], times: NDArray[np.int32]

@@ -16,6 +16,7 @@ LENGTH = 2000
 """The length of every encoded document and every prototype."""
 
 _BITS = 20  # the largest component gets this many bits before squares are added
+_CACHED = 512  # rows scaled at once, so that their numbers stay in the cache of the processor
 _BLOCK = 8192  # documents compared with all prototypes at once
 _FEW = 256  # the same where all products are put in order
 
@@ -32,7 +33,14 @@ def stretch(rows: NDArray[np.integer | np.floating], length: int = LENGTH) -> Ve
     >>> stretch(np.array([[3, 4], [0, 0]]), 10).tolist()
     [[6, 8], [0, 0]]
     """
-    wide = np.asarray(rows, dtype=np.float64)
+    stretched = np.empty(rows.shape, dtype=np.int16)
+    for start in range(0, len(rows), _CACHED):
+        block = slice(start, start + _CACHED)
+        stretched[block] = _stretched(np.asarray(rows[block], dtype=np.float64), length)
+    return stretched
+
+
+def _stretched(wide: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     largest = np.abs(wide).max(axis=1, initial=0)
     wide = np.floor(wide * np.ldexp(1.0, _BITS - np.frexp(largest)[1])[:, None])
     norms = np.floor(np.sqrt(np.einsum("ij,ij->i", wide, wide)))
@@ -40,8 +48,7 @@ def stretch(rows: NDArray[np.integer | np.floating], length: int = LENGTH) -> Ve
     wide *= 2 * length
     wide += norms
     wide /= 2 * norms
-    stretched: Vectors = np.floor(wide, out=wide).astype(np.int16)
-    return stretched
+    return np.floor(wide, out=wide)
 
 
 def products(left: Vectors, right: Vectors) -> NDArray[np.float32]:

@@ -124,11 +124,18 @@ def topic_list(
     """
     weight = codebook.points.astype(np.int64) if mass is None else mass
     nodes = _cut(codebook, count, weight)
-    vectors = codebook.prototypes[nodes]
+    vectors = stretch(codebook.nodes[nodes])
     none = np.zeros(0, dtype=np.int32)
     if codebook.labels:
         labels = tuple(codebook.labels[node] for node in nodes.tolist())
         return EntryList("topics", vectors, none, size, labels=labels)
+    return EntryList("topics", _moved(vectors, codebook, weight, rounds), none, size)
+
+
+def _moved(vectors: Vectors, codebook: Codebook, weight: NDArray[np.int64], rounds: int) -> Vectors:
+    """Move topics to the middle of the public points nearest to them, by steps of k-means."""
+    if not rounds:
+        return vectors
     leaves = np.flatnonzero(codebook.leaves & (weight > 0))
     points = codebook.prototypes[leaves].astype(np.int64)
     factors = weight[leaves][:, None]
@@ -139,7 +146,7 @@ def topic_list(
         moved = total.any(axis=1)
         vectors = vectors.copy()
         vectors[moved] = stretch(total[moved])
-    return EntryList("topics", vectors, none, size)
+    return vectors
 
 
 def sharpened_topics(

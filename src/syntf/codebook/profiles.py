@@ -25,9 +25,14 @@ WORD_COUNTS = (4, 1, 1, 1, 1, 1, 1)
 """The counts of a word and the 6 words nearest to it."""
 
 
-def output_terms(encoder: Encoder) -> list[str]:
-    """Return the words that are the columns of a release."""
-    return [encoder.vectors.words[row] for row in encoder.columns.tolist()]
+def distinct(entries: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the different entries, ascending, as ``np.unique`` does, which imports ``numpy.ma``.
+
+    >>> distinct(np.array([[3, 0], [0, 1]])).tolist()
+    [0, 1, 3]
+    """
+    ordered = np.sort(entries, axis=None)
+    return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +87,7 @@ def make_profiles(
     entry_list: EntryList, encoder: Encoder, entries: NDArray[np.int64] | None = None
 ) -> Profiles:
     """Compute the labels and profiles of some entries of a list, by default of all."""
-    chosen = np.arange(len(entry_list)) if entries is None else np.unique(entries)
+    chosen = np.arange(len(entry_list)) if entries is None else distinct(entries)
     rows, vectors = encoder.columns, encoder.column_vectors
     words = encoder.vectors.words
     topics = entry_list.kind == "topics"

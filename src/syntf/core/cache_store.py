@@ -1,10 +1,10 @@
 """Files of the cache: results that depend on public inputs alone, kept between runs.
 
 The cache holds the sums and extremes of mechanism tables, the nearest output words, word vectors as
-int8 and token tables: numbers only, never a text. Nothing is stored for a vocabulary that was
-fitted on texts. Each entry starts with a checksum; a damaged entry is computed again. A forged
-entry
-with a valid checksum could misstate a loss, so the folder is readable by its owner alone.
+int8, encoded words and token tables: numbers only, never a text. Nothing is stored for a vocabulary
+that was fitted on texts. Each entry starts with a checksum; a damaged entry is computed again. A
+forged entry with a valid checksum could misstate a loss, so the folder is readable by its owner
+alone.
 """
 
 import os
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from syntf.core.files import replacing
 
 _CHECK = sha256().digest_size
-_KINDS = ("table", "neighbours", "vectors", "tokens")
+_KINDS = ("table", "neighbours", "vectors", "tokens", "encoded")
 
 
 def folder() -> Path:

@@ -25,7 +25,7 @@ from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoded, Encoder
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
-from syntf.codebook.profiles import Profiles, make_profiles, output_terms
+from syntf.codebook.profiles import Profiles, distinct, make_profiles
 from syntf.codebook.text_encoder import load_text_encoder
 from syntf.core import entropy
 from syntf.core.counts import Counts, stack, take
@@ -162,17 +162,17 @@ class DocumentMechanism:
         answers[rest] = self.draw(encoded.at(rest), sharpened)
         return Drawn(answers, pilot, self.general, sharpened)
 
-    @cached_property
+    @property
     def terms(self) -> list[str]:
         """The words that are the columns of a release."""
-        return output_terms(self.encoder)
+        return self.encoder.terms
 
     def profiles(self, entry_list: EntryList, entries: NDArray[np.int64]) -> Profiles:
         """Return the profiles of these entries of a list, and of others computed before."""
         known = self._profiles.get(entry_list.digest)
-        wanted = np.unique(entries)
+        wanted = distinct(entries)
         if known is not None:
-            wanted = np.setdiff1d(wanted, known.entries)
+            wanted = wanted[~np.isin(wanted, known.entries, assume_unique=True)]
         if known is None or len(wanted):
             found = make_profiles(entry_list, self.encoder, wanted)
             known = found if known is None else known.with_others(found)
@@ -261,7 +261,7 @@ class DocumentAnonymizer:
     @property
     def outputs(self) -> Sequence[str]:
         """The columns of the counts."""
-        return output_terms(self.encoder)
+        return self.encoder.terms
 
     def anonymize_together(self, texts: Sequence[str]) -> tuple[Drawn, Guarantee]:
         """Release texts together, with a pilot if there are enough of them.

@@ -2,20 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
-from syntf.mechanism.rating import WordRating
 from syntf.pipeline.settings import Settings
-from syntf.text.spacy_analyzer import SpacyAnalyzer
 from syntf.text.tokenizer import Analysis, Analyzer
-from syntf.vectors import adapters
 from syntf.vectors.word_vectors import WordVectors, read_cached
-from syntf.vocabulary.fit import fit_vocabulary
-from syntf.vocabulary.topicality import names_something
 from syntf.vocabulary.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from syntf.mechanism.rating import WordRating
 
 
 def load_words(
@@ -54,8 +52,10 @@ def known_words(settings: Settings, stages: Stages = silent) -> tuple[Analysis[A
     return analyzer, vocabulary.inputs
 
 
-def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> WordRating:
+def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary) -> "WordRating":
     """Rate output words for input words; the same for every ε, loss, length and k."""
+    from syntf.mechanism.rating import WordRating
+
     return WordRating(
         vocabulary.inputs,
         vectors.at(vocabulary.input_rows),
@@ -69,6 +69,8 @@ def analyzer_for(settings: Settings) -> Analysis[Any]:
     """Return the analyzer that the settings name."""
     if settings.analyzer == Analyzer.name:
         return _fast(settings)
+    from syntf.text.spacy_analyzer import SpacyAnalyzer
+
     return SpacyAnalyzer(
         settings.analyzer.removeprefix(SPACY),
         settings.morphology,
@@ -88,6 +90,8 @@ def vectors_for(settings: Settings, stages: Stages = silent) -> WordVectors:
         return WordVectors.embedded()
     if isinstance(chosen, WordVectors):
         return chosen
+    from syntf.vectors import adapters
+
     if not isinstance(chosen, str | PathLike):
         return adapters.from_object(chosen)
     name = str(chosen)
@@ -103,6 +107,9 @@ def _vocabulary(
     vectors: WordVectors,
 ) -> Vocabulary:
     if settings.fit_vocabulary:
+        from syntf.vocabulary.fit import fit_vocabulary
+        from syntf.vocabulary.topicality import names_something
+
         return fit_vocabulary(
             texts, analyzer, vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from syntf.codebook.encoder import Encoded, join
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import PILOT_MOST
-from syntf.codebook.profiles import output_terms
 from syntf.core import entropy
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
@@ -153,7 +152,7 @@ class DocumentRun:
     @property
     def terms(self) -> list[str]:
         """The columns of the counts."""
-        return output_terms(self.anonymizer.encoder)
+        return self.anonymizer.encoder.terms
 
     @property
     def notes(self) -> Sequence[str]:

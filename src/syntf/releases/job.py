@@ -28,9 +28,7 @@ from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import MAX_BAD_ROWS, BadRows, Corpus
 from syntf.inputs.encodings import Undecodable
-from syntf.mechanism import gpu
 from syntf.pipeline import sample
-from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
@@ -38,14 +36,15 @@ from syntf.releases import draft as drafts
 from syntf.releases import kept_columns
 from syntf.releases.folder import check_target
 from syntf.releases.rest import Rest
-from syntf.releases.words_run import WordsRun
 
 if TYPE_CHECKING:  # imported only by runs that need them
     from syntf.ledger.ledger import Ledger
     from syntf.ledger.names import Charge
     from syntf.ledger.store import Run
+    from syntf.pipeline.anonymizer import Anonymizer
     from syntf.pipeline.document import DocumentAnonymizer
     from syntf.releases.document_run import DocumentRun
+    from syntf.releases.words_run import WordsRun
 
 
 @dataclass(frozen=True)
@@ -344,6 +343,8 @@ def _prepare(
 ) -> "WordsRun | DocumentRun":
     """Prepare the run, after a first look at the input: unreadable files and texts fail early."""
     if device != "cpu":
+        from syntf.mechanism import gpu
+
         gpu.load_torch(device)  # raises if the device is missing, even if it is not needed
     first = corpus.read_first_batch() if corpus.repeatable else []
     if not accept_coverage and len(first) >= sample.FEWEST:
@@ -356,6 +357,9 @@ def _prepare(
         anonymizer = DocumentAnonymizer.build(settings, source=source, stages=progress)
         anonymizer.read(())  # build and cache the token table before a draft is begun
         return DocumentRun(anonymizer)
+    from syntf.pipeline.anonymizer import Anonymizer
+    from syntf.releases.words_run import WordsRun
+
     texts = _Texts(corpus) if corpus.repeatable else ()
     words = Anonymizer.build(
         settings, texts, source=source,
@@ -369,11 +373,13 @@ def _run_with(
     anonymizer: "Anonymizer | DocumentAnonymizer", source: entropy.Source
 ) -> "WordsRun | DocumentRun":
     """Return the run of a prepared anonymizer, which draws with this source."""
-    if isinstance(anonymizer, Anonymizer):
-        return WordsRun(replace(anonymizer, source=source))
+    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.releases.document_run import DocumentRun
+    from syntf.releases.words_run import WordsRun
 
-    return DocumentRun(replace(anonymizer, source=source))
+    if isinstance(anonymizer, DocumentAnonymizer):
+        return DocumentRun(replace(anonymizer, source=source))
+    return WordsRun(replace(anonymizer, source=source))
 
 
 def _run_key(

@@ -41,9 +41,13 @@ def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
     parts, order = [], []
     for entry_list, places in drawn.parts():
         sets = drawn.entries(entry_list, places)
-        parts.append(pl.Series(PROTOTYPES, sets.astype(np.int32)).arr.to_list())
+        # From a list of numbers: a NumPy array would make polars import numpy.ma.
+        flat = pl.Series(PROTOTYPES, sets.ravel().tolist(), dtype=pl.Int32)
+        parts.append(flat.reshape(sets.shape).arr.to_list())
         order.append(places)
-    entries = pl.concat(parts).gather(np.argsort(np.concatenate(order), kind="stable"))
+    entries = pl.concat(parts)
+    if len(parts) > 1:
+        entries = entries.gather(np.argsort(np.concatenate(order), kind="stable"))
     columns = [
         entries,
         pl.Series(LABELS, labels, dtype=pl.String),

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from syntf.core.exact import shown
 from syntf.privacy.guarantee import AUTHORS, CAVEATS, Guarantee
 from syntf.report.document_summary import DocumentSummary
-from syntf.report.evaluation import EvaluationScores
 from syntf.report.figures import PAPER, Sparsity, document_figures, figures
 from syntf.report.table_summary import TableSummary
-from syntf.report.verdict import judge
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from syntf.report.evaluation import EvaluationScores
 
 REPORT_FILE = "report.html"
 """The name of the report in a release."""
@@ -38,7 +38,7 @@ def render_report(
     guarantee: Guarantee,
     table: TableSummary | DocumentSummary,
     sparsity: Sparsity | None = None,
-    evaluation: EvaluationScores | None = None,
+    evaluation: "EvaluationScores | None" = None,
 ) -> str:
     """Return ``report.html``.
 
@@ -47,6 +47,8 @@ def render_report(
     """
     verdict = None
     if evaluation is not None:
+        from syntf.report.verdict import judge
+
         verdict = judge(evaluation, guarantee.loss_per_document if guarantee.private else None)
     if isinstance(table, DocumentSummary):
         return render(

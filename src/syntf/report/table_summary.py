@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from syntf.mechanism.base import Mechanism
-from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
-from syntf.privacy.accounting import quick_epsilons
-from syntf.vocabulary.vocabulary import Vocabulary
+if TYPE_CHECKING:
+    from syntf.mechanism.base import Mechanism
+    from syntf.vocabulary.vocabulary import Vocabulary
 
 DELTA = 1e-6
 """The δ at which a report states ε beside the loss."""
@@ -64,18 +64,25 @@ class TableSummary:
     epsilons: tuple[float, float]
 
 
-def summarize_table(mechanism: Mechanism, vocabulary: Vocabulary, *, length: int) -> TableSummary:
+def summarize_table(
+    mechanism: "Mechanism", vocabulary: "Vocabulary", *, length: int
+) -> TableSummary:
     """Summarize the rows of the most frequent output words, in the order of the word vectors.
 
     No document plays a part in the choice of words. `length` is the number of words per document.
 
+    >>> from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
     >>> from syntf.vectors.word_vectors import WordVectors
+    >>> from syntf.vocabulary.vocabulary import Vocabulary
     >>> vectors = WordVectors.quantize(["cat", "dog", "car"], np.eye(3))
     >>> words = Vocabulary.given(["cat", "dog", "car"], vectors)
     >>> mechanism = NeighbourhoodMechanism([[1], [0], [1]], outputs=3, epsilon=4.0)
     >>> summarize_table(mechanism, words, length=10).examples[0].becomes
     [('dog', 0.7869860421615985)]
     """
+    from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+    from syntf.privacy.accounting import quick_epsilons
+
     outputs = vocabulary.outputs
     near = GRADED_NEAR
     if isinstance(mechanism, NeighbourhoodMechanism):

@@ -6,7 +6,8 @@ some hundred texts at once; a single sentence can be guessed wrongly.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 
 FUNCTION_WORDS = {
     "en": "the of and to in is that it for was on are with as at be this have from not by you",
@@ -54,11 +55,21 @@ FEWEST_FUNCTION_WORDS = 0.05
 """Share of function words below which words are no sentences of that language."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_OF_SCRIPT = {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
-_LANGUAGES_OF: dict[str, list[str]] = {}
-for _language, _words in FUNCTION_WORDS.items():
-    for _function_word in _words.split():
-        _LANGUAGES_OF.setdefault(_function_word, []).append(_language)
+
+
+@cache
+def _letters_of_scripts() -> Mapping[str, re.Pattern[str]]:
+    return {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
+
+
+@cache
+def _languages_of_words() -> Mapping[str, list[str]]:
+    """Return the languages of every function word."""
+    found: dict[str, list[str]] = {}
+    for language, words in FUNCTION_WORDS.items():
+        for word in words.split():
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def guess_language(texts: Iterable[str]) -> str | None:
@@ -73,14 +84,15 @@ def guess_language(texts: Iterable[str]) -> str | None:
     letters: Counter[str] = Counter()
     found: Counter[str] = Counter()
     count = 0
+    scripts, languages_of = _letters_of_scripts(), _languages_of_words()
     for text in texts:
         for word in _WORD.findall(text.lower()):
             count += 1
             letters["all"] += len(word)
             if not word.isascii():
-                for script, pattern in _OF_SCRIPT.items():
+                for script, pattern in scripts.items():
                     letters[script] += len(pattern.findall(word))
-            for language in _LANGUAGES_OF.get(word, ()):
+            for language in languages_of.get(word, ()):
                 found[language] += 1
     script, share = max(((name, letters[name]) for name in SCRIPTS), key=lambda pair: pair[1])
     if share * 2 > letters["all"]:

@@ -111,14 +111,16 @@ class TokenTable:
             return None
         slots, forms = raw[8:end].view(np.uint64), form_bytes(analyzer, inputs)
         entries = raw[end:].view(np.int32).reshape(-1, 3)
-        starts, sizes, terms = entries.T.astype(np.int64)
-        numbers = (slots & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        starts, sizes, terms = entries.T
+        numbers = slots.view(np.uint32)[sys.byteorder == "big" :: 2]
+        taken = np.count_nonzero(slots)
         valid = (
-            not slots.all(),
-            np.array_equal(numbers > 0, slots > 0),
+            taken < count,
+            np.count_nonzero(numbers) == taken,
             numbers.max() <= len(entries),
-            (starts >= 0).all() and (sizes >= 0).all() and (starts + sizes <= len(forms)).all(),
-            (terms >= 0).all() and (terms < len(inputs)).all(),
+            entries.min(initial=0) >= 0,
+            (starts <= len(forms) - sizes).all(),
+            terms.max(initial=-1) < len(inputs),
         )
         return cls(slots, entries, forms, analyzer.morphology == "orth") if all(valid) else None
 
@@ -144,8 +146,10 @@ def cached_table(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
         sorted(analyzer.stop_words), lemmas, len(inputs),
     ]  # fmt: skip
     key = sha256(json.dumps(parts).encode())
-    key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)).data)
-    key.update(_encode("".join(inputs)))
+    joined = "\n".join(inputs)
+    if joined.count("\n") >= len(inputs):  # a word holds a line break: lengths tell words apart
+        key.update(np.fromiter(map(len, inputs), dtype="<i4", count=len(inputs)).data)
+    key.update(_encode(joined))
     path = cache_store.folder() / f"{key.hexdigest()}.tokens"
     raw = cache_store.mapped(path)
     known = None if raw is None else TokenTable.from_bytes(raw, analyzer, inputs)

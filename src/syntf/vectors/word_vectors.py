@@ -82,7 +82,7 @@ class WordVectors:
         vectors: NDArray[np.int8] = self.matrix[np.asarray(rows)]
         return vectors
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The SHA-256 of the words and their int8 vectors, the same for every file format."""
         words = "\n".join(self.words)

@@ -17,7 +17,6 @@ import numpy as np
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoder
 from syntf.codebook.lists import ROUNDS, EntryList
-from syntf.codebook.profiles import output_terms
 from syntf.core.errors import SyntfError
 from syntf.core.exact import log_up, shown
 from syntf.pipeline.document import WORD_VECTORS, DocumentMechanism
@@ -97,7 +96,7 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
 
 def check_columns(terms: Sequence[str], encoder: Encoder) -> Finding:
     """Check that the terms of vocabulary.txt are the output words of the codebook."""
-    if output_terms(encoder) != terms:
+    if encoder.terms != terms:
         raise SyntfError("the terms of vocabulary.txt are not the output words of the codebook")
     return Finding(f"{len(terms):,} output words of the codebook")
 

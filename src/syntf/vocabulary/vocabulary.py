@@ -151,7 +151,7 @@ class Vocabulary:
 
 def as_lines(terms: Iterable[str]) -> str:
     """Return terms as the text of a file, one on each line."""
-    return "".join(f"{term}\n" for term in terms)
+    return "\n".join([*terms, ""])
 
 
 def terms_digest(terms: Iterable[str]) -> str:
