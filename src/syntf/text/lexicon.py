@@ -84,7 +84,6 @@ def _entries() -> Iterator[tuple[str, str, str]]:
                 yield form, part.lower(), lemmas.partition("/")[0].lower()
 
 
-@cache
 def _read_file(name: str) -> bytes:
     package = find_spec("lemminflect")
     places = (package and package.submodule_search_locations) or [""]
