@@ -31,9 +31,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
-    torch = gpu.load_torch(options.device)
+    cupy = gpu.load_cupy(options.device)
     vectors = WordVectors.read(options.vectors)
-    print(torch.cuda.get_device_name(), "PyTorch", torch.__version__)
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    print(properties["name"].decode(), "CuPy", cupy.__version__)
     print("  words  bare product   tight loss  with set-up       loss  digest")
     for size in map(int, options.sizes.split(",")):
         words, matrix = vectors.words[:size], np.asarray(vectors.matrix[:size])
@@ -41,7 +42,7 @@ def main() -> None:
         rating = WordRating(words, matrix, words, matrix, spelling=SPELLING)
         set_up = time.perf_counter() - start
         mechanism, seconds = timed(partial(measure, rating, options.device), options.rounds)
-        product = timed(partial(bare, torch, matrix, options.device), options.rounds)[1]
+        product = timed(partial(bare, cupy, matrix), options.rounds)[1]
         line = f"{size:7,}  {product:10.3f} s  {seconds:9.3f} s  {seconds + set_up:9.3f} s"
         print(f"{line}  {mechanism.loss:9.5f}  {mechanism.digest[:16]}", flush=True)
         if size <= options.cpu_most:
@@ -57,12 +58,12 @@ def measure(rating: WordRating, device: str) -> ExponentialMechanism:
     return ExponentialMechanism(WithEmptyDocument(rating), epsilon=EPSILON, device=device)
 
 
-def bare(torch: Any, matrix: Any, device: str) -> None:
-    """Compute all inner products, one block at a time."""
-    left = torch.as_tensor(matrix, device=device).half()
+def bare(cupy: Any, matrix: Any) -> None:
+    """Compute all inner products in half precision, one block at a time."""
+    left = cupy.asarray(matrix).astype(cupy.float16)
     for start in range(0, len(left), 8192):
         left[start : start + 8192] @ left.T
-    torch.cuda.synchronize()
+    cupy.cuda.Device().synchronize()
 
 
 def timed(work: Callable[[], Any], rounds: int) -> tuple[Any, float]:

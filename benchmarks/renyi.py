@@ -3,7 +3,7 @@
     python benchmarks/renyi.py [--sizes 400,4000,30000] [--cpu-most 4000] [--device cuda]
 
 Uses synthetic words with random vectors, as many input words as output words, and ε = 12. NumPy is
-used up to `--cpu-most` words, PyTorch on `--device` if there is one. The last column is the
+used up to `--cpu-most` words, CuPy on `--device` if there is one. The last column is the
 divergence at each order: both must agree in all digits shown.
 """
 

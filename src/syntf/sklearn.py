@@ -119,7 +119,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Number of threads for ``fit`` and ``transform``. By default, as with -1, one per core. The
         draws do not depend on it.
     device : {'cuda'}, optional
-        Compute tables that are not in the cache on a GPU, with PyTorch. The integers are the same.
+        Compute tables that are not in the cache on a GPU, with CuPy. The integers are the same.
     ledger : Ledger, optional
         Ledger that ``transform`` charges with the loss of every document before anything is drawn.
         ``transform`` raises BudgetError, and draws nothing, if a budget would be exceeded.
@@ -247,7 +247,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             del chosen[name]
         source = entropy.system if self.source is None else self.source
         if self.device is not None:
-            gpu.load_torch(self.device)  # raises if the device is missing
+            gpu.load_cupy(self.device)  # raises if the device is missing
         settings = Settings.from_preset(**chosen)
         with parallel.at_most(self.n_jobs):
             self._anonymizer = (

@@ -374,6 +374,6 @@ def test_a_missing_device_is_refused_although_the_cache_has_the_table(
 ):
     settings = Settings(loss=3.0, neighbours=1, vectors=toy_vectors, vocabulary=toy_words)
     Anonymizer.build(settings)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(SyntfError, match="cuda needs torch"):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(SyntfError, match="cuda needs cupy"):
         Anonymizer.build(settings, device="cuda")

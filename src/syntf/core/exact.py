@@ -27,20 +27,26 @@ def exponential_table(epsilon: float, bits: int) -> NDArray[np.int64]:
 
     Weights are rounded to the nearest integer from 160-bit fixed-point factors: with
     d = 256 i + j, the exponential is the product of one of 256 coarse and one of 256 fine factors,
-    each a correctly rounded 60-digit exponential.
+    each with an error below 2**-159.
     """
     step = EXACT.divide(Decimal(epsilon), Decimal(-2 * GRID))
-    one = Decimal(1 << _FIXED)
 
     def factors(stride: int) -> list[int]:
-        powers = (EXACT.exp(EXACT.multiply(step, Decimal(stride * k))) for k in range(256))
-        return [int(EXACT.to_integral_value(EXACT.multiply(power, one))) for power in powers]
+        """Return 256 powers of one exponential, computed with 64 more bits than are returned."""
+        precise = Context(prec=80, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=[])
+        exponential = precise.exp(EXACT.multiply(step, Decimal(stride)))
+        one = 1 << (_FIXED + 64)
+        ratio = int(precise.multiply(exponential, Decimal(one)))
+        powers = [one]
+        for _ in range(255):
+            powers.append(powers[-1] * ratio >> (_FIXED + 64))
+        return [(power + (1 << 63)) >> 64 for power in powers]
 
     coarse, fine = factors(256), factors(1)
     shift = 2 * _FIXED - bits
     half = 1 << (shift - 1)
-    falling = [max(1, (c * f + half) >> shift) for c in coarse for f in fine]
-    return np.array(falling[::-1], dtype=np.int64)
+    falling = [(c * f + half) >> shift for c in coarse for f in fine]
+    return np.maximum(np.array(falling[::-1], dtype=np.int64), 1)
 
 
 def log_up(ratio: Fraction) -> float:

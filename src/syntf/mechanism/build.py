@@ -45,7 +45,7 @@ def build(
     loss : the wanted loss of one draw. The Exponential mechanism is searched for the largest ε
         that keeps to it; for the neighbourhood mechanism ε is twice the loss.
     neighbours : k of the neighbourhood mechanism; None for the Exponential mechanism.
-    device : a PyTorch device such as ``cuda``. It gives the same integers, sooner.
+    device : a GPU such as ``cuda``. It gives the same integers, sooner.
     cache : read from the cache and write to it. Use False for a vocabulary that was fitted on
         private texts: from neighbours and word vectors, most output words can be inferred.
     stages : reports progress.

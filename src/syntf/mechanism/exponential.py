@@ -56,7 +56,7 @@ class ExponentialMechanism:
     total_bits : rows sum to ``2**total_bits``. Tests lower it to try every possible draw.
     extremes : an earlier measurement of the same table. It is not verified, but rows outside of
         it are refused.
-    device : a PyTorch device such as ``cuda`` that measures the table instead of this processor.
+    device : a GPU such as ``cuda`` that measures the table instead of this processor.
     progress : called with the number of rows just measured.
 
     Attributes

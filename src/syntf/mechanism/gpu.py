@@ -3,10 +3,12 @@
 This is for vocabularies that take a processor minutes. The results are those that
 :class:`~syntf.mechanism.exponential.ExponentialMechanism` and
 :func:`~syntf.mechanism.nearest.nearest` would find themselves, and are checked in the same way: no
-row outside the extremes is drawn from.
+row outside the extremes is drawn from. The loops are in ``gpu_loops.cu``, which CuPy compiles once
+on each machine.
 """
 
 from collections.abc import Iterator
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,21 @@ from syntf.mechanism import kernels
 from syntf.mechanism.rating import Rating, WithEmptyDocument, WordRating
 from syntf.mechanism.reference import Weights
 
-BLOCK_ENTRIES = 1 << 27
-"""Entries in a block of rows; each takes six bytes of the device's memory."""
-_GROUP = 16  # the int8 matrix product needs multiples of this many rows and columns
+BLOCK_ENTRIES = 1 << 29
+"""Entries in a block of rows; each takes two bytes of the device's memory."""
+
+# As in gpu_loops.cu:
+_TILE_ROWS = 32
+_TILE_COLUMNS = 256
+_GROUP_ROWS = 512
+_STEP = 32  # dimensions multiplied at once
+_MOST_DIMENSIONS = 768  # TILE_ROWS longer vectors do not fit into shared memory
+
+_MOST_COPIED = 64 << 10
+"""The most bytes of bigrams and penalties that are copied to a block's shared memory."""
+
+_ROUNDING = 1e-4
+"""More than what float32 can change in a logarithm of a weight, which is at most 62·ln 2."""
 
 
 def extremes(
@@ -34,125 +48,169 @@ def extremes(
     """Return the sum of each row and the least and the greatest weight of each column.
 
     `table` and `total` are those of :func:`syntf.mechanism.reference.weigh`. `progress` is called
-    with the number of rows just done.
+    with the number of rows just submitted.
     """
-    torch = load_torch(device)
+    cupy = load_cupy(device)
     words = rating.words if isinstance(rating, WithEmptyDocument) else rating
-    on_device = _DeviceRating(words, device)
-    inputs, outputs = on_device.shape
-    integer_table, float_table = on_device.put(table), on_device.put(table.astype(np.float64))
-    # The processor computes rows that belong to no word, such as the empty document's.
-    other_levels = rating.levels(np.arange(inputs, rating.shape[0]))
-    other_weights, other_sums = kernels.weigh(other_levels, table, total)
-    low = on_device.put(other_weights.min(axis=0, initial=total))
-    high = on_device.put(other_weights.max(axis=0, initial=0))
-    sums = torch.zeros(inputs, dtype=torch.int64, device=device)
-    for block, levels, top in on_device.blocks(progress):
-        rows = levels.shape[0]
-        best = torch.full((rows,), outputs, dtype=torch.int32, device=device)
-        on_device.run("add_up", rows, levels, top, integer_table, GRID, outputs, sums[block], best)
-        scale = float(total) / sums[block].double()
-        used = torch.zeros(rows, dtype=torch.int64, device=device)
-        on_device.run(
-            "widen", -(-rows // on_device.loops.ROWS), levels, top, float_table, GRID, scale, best,
-            rows, outputs, used, low, high, ROWS=on_device.loops.ROWS,
+    there = _DeviceRating(words, cupy, device)
+    inputs, outputs = there.shape
+    weights = cupy.asarray(table)
+    slope, slack = _line(table)
+    # The processor computes the row that belongs to no word, the empty document's.
+    others = np.zeros((rating.shape[0] - inputs, outputs), dtype=np.uint16)
+    other_weights, other_sums = kernels.weigh(others, table, total)
+    low = cupy.asarray(other_weights.min(axis=0, initial=total))
+    high = cupy.asarray(other_weights.max(axis=0, initial=0))
+    sums = cupy.empty(inputs, dtype=np.int64)
+    for block, levels in there.blocks(progress):
+        rows = block.stop - block.start
+        scales = cupy.empty(rows, dtype=np.float64)
+        tops, bests = (cupy.empty(rows, dtype=np.int32) for _ in range(2))
+        there.run(
+            "add_up", (rows,), 1024,
+            levels, there.stride, outputs, weights, np.int64(total), sums[block],
+            scales, tops, bests, low, high,
+            shared_memory=2 * (GRID + 1),
         )  # fmt: skip
-        # The rounding difference is added to the first best output: its weight comes last.
-        best_weight = torch.round(float_table[GRID] * scale).long() + (total - used)
-        low.scatter_reduce_(0, best.long(), best_weight, "amin")
-        high.scatter_reduce_(0, best.long(), best_weight, "amax")
-    return np.append(sums.cpu().numpy(), other_sums), low.cpu().numpy(), high.cpu().numpy()
+        # ln(weight) is about slope·level + offset.
+        offsets = cupy.log(scales * float(table[GRID])) - slope * tops
+        there.run(
+            "widen", (-(-outputs // 512), -(-rows // _GROUP_ROWS)), 128,
+            levels, there.stride, outputs, rows, weights, scales, tops, bests,
+            offsets.astype(np.float32), np.float32(slope), np.float32(slack), low, high,
+        )  # fmt: skip
+    return np.append(sums.get(), other_sums), low.get(), high.get()
 
 
 def neighbours(
     rating: Rating, count: int, device: str, progress: Progress | None = None
 ) -> NDArray[np.int32]:
     """Return the `count` outputs of highest level for each input; of equal ones, the first."""
-    torch = load_torch(device)
-    on_device = _DeviceRating(rating, device)
-    inputs, outputs = on_device.shape
-    place = torch.arange(outputs - 1, -1, -1, device=device)
+    cupy = load_cupy(device)
+    there = _DeviceRating(rating, cupy, device)
+    inputs, outputs = there.shape
     found = np.empty((inputs, count), dtype=np.int32)
-    for block, levels, _ in on_device.blocks(progress):
-        distinct = levels.long() * outputs + place  # of equal levels, the first is the largest
-        best = torch.topk(distinct, count, dim=1).values % outputs
-        found[block] = (outputs - 1 - best).cpu().numpy()
+    for block, levels in there.blocks(progress):
+        rows = block.stop - block.start
+        keys = cupy.empty((rows, count), dtype=np.int64)
+        there.run("nearest", (rows,), 256, levels, there.stride, outputs, count, keys)
+        keys.sort(axis=1)
+        found[block] = (outputs - 1 - keys[:, ::-1] % outputs).get()
     return found
 
 
-def load_torch(device: str) -> Any:
-    """Return the module PyTorch, or raise an error that says what is missing."""
+def load_cupy(device: str) -> Any:
+    """Return the module CuPy, with this device as the thread's own, or say what is missing."""
     try:
-        import torch
-        import triton  # noqa: F401
+        import cupy
     except ImportError as error:
         raise SyntfError(
             f"{device} needs {error.name}, which is not installed: pip install 'syntf[cuda]'"
         ) from None
-    if not torch.cuda.is_available():
-        raise SyntfError(f"PyTorch finds no device for {device} here")
-    return torch
+    name, _, number = device.partition(":")
+    if name != "cuda" or not (number.isdecimal() or device == "cuda"):
+        raise SyntfError(f"{device!r} is no device: use cuda, or cuda:1 for the second GPU")
+    try:
+        there = cupy.cuda.runtime.getDeviceCount() > int(number or 0)
+    except cupy.cuda.runtime.CUDARuntimeError:
+        there = False
+    if not there:
+        raise SyntfError(f"CuPy finds no device for {device} here")
+    cupy.cuda.Device(int(number or 0)).use()
+    return cupy
+
+
+def _line(table: Weights) -> tuple[float, float]:
+    """Fit a line to the logarithms of the weights; return its slope and twice its largest error.
+
+    The error includes that of rounding a scaled weight to an integer (scales are at least 2) and
+    of arithmetic with 24 bits. With twice the error, no weight beyond an extreme is missed: one
+    error is that of the weight, the other that of the extreme.
+    """
+    logarithms = np.log(table.astype(np.float64))
+    slope = float(logarithms[GRID] - logarithms[0]) / GRID
+    line = logarithms[GRID] + slope * np.arange(-GRID, 1)
+    return slope, 2 * float((np.abs(logarithms - line) + 0.5 / table).max() + _ROUNDING)
 
 
 class _DeviceRating:
     """A rating in the memory of a device, which computes its levels there."""
 
-    def __init__(self, rating: Rating, device: str) -> None:
-        from syntf.mechanism import gpu_loops
-
+    def __init__(self, rating: Rating, cupy: Any, device: str) -> None:
         if not isinstance(rating, WordRating):
             raise SyntfError(f"{device} supports only the rating of words by their vectors")
-        self.loops = gpu_loops
-        self._torch = load_torch(device)
-        self._device = device
+        if rating.vectors_in.shape[1] > _MOST_DIMENSIONS:
+            raise SyntfError(f"{device} supports vectors of at most {_MOST_DIMENSIONS} dimensions")
+        if int(cupy.cuda.Device().compute_capability) < 80:
+            raise SyntfError(f"{device} is too old: the loops need compute capability 8.0 or more")
+        self._cupy = cupy
         self.shape = rating.shape
-        self._vectors_in = self.put(_padded(rating.vectors_in, more=2 * _GROUP))
-        self._vectors_out = self.put(_padded(rating.vectors_out)).t()
-        bigrams = rating.bigrams
-        self._parts = [
-            self.put(part)
-            for part in (
-                rating.scale_in, rating.scale_out, bigrams.input_starts, bigrams.input_bigrams,
-                bigrams.incidence(), bigrams.input_counts, bigrams.output_counts,
-                rating.penalty.astype(np.int32),
-            )
-        ]  # fmt: skip
-        self._penalty_width = rating.penalty.shape[1]
+        self.stride = -(-rating.shape[1] // _TILE_COLUMNS) * _TILE_COLUMNS
+        bigrams, put = rating.bigrams, cupy.asarray
+        dimensions = -(-rating.vectors_in.shape[1] // _STEP) * _STEP
+        self._vectors_in = self._padded(rating.vectors_in, rating.shape[0] + _TILE_ROWS, dimensions)
+        self._scale_in, self._count_in = put(rating.scale_in), put(bigrams.input_counts)
+        self._starts = put(bigrams.input_starts.astype(np.int32))
+        self._bigrams = put(bigrams.input_bigrams.astype(np.int32))
+        rows = int(bigrams.output_bigrams.max()) + 1
+        incidence = cupy.zeros((rows, self.stride), dtype=np.uint8)
+        incidence[put(bigrams.output_bigrams), put(bigrams.output_words)] = 1
+        # Only as many penalties as there are bigrams in these words.
+        most_in, most_out = int(bigrams.input_counts.max()), int(bigrams.output_counts.max())
+        penalty = rating.penalty[: min(most_in, most_out) + 1, : most_in + most_out + 1]
+        self._outputs = (
+            self._padded(rating.vectors_out, self.stride, dimensions),
+            self._padded(rating.scale_out, self.stride),
+            cupy.packbits(incidence.ravel(), bitorder="little"),
+            rows,
+            self._padded(bigrams.output_counts, self.stride),
+            put(np.ascontiguousarray(penalty)),
+        )
+        copied = _TILE_COLUMNS // 8 * rows + 2 * penalty.size
+        self._copied = copied if copied <= _MOST_COPIED else 0
+        code = files("syntf.mechanism").joinpath("gpu_loops.cu").read_text(encoding="utf-8")
+        defined = {"STEPS": dimensions // _STEP, "COPIED": int(self._copied > 0)}
+        options = ("-std=c++17", *(f"-D{name}={value}" for name, value in defined.items()))
+        self._loops = cupy.RawModule(code=code, options=options)
 
-    def put(self, array: NDArray[Any]) -> Any:
-        return self._torch.as_tensor(np.ascontiguousarray(array), device=self._device)
+    def _padded(self, array: NDArray[Any], *shape: int) -> Any:
+        """Return an array on the device, with zeros at the end of each axis."""
+        padded = self._cupy.zeros(shape, dtype=array.dtype)
+        padded[tuple(map(slice, array.shape))] = self._cupy.asarray(array)
+        return padded
 
-    def run(self, name: str, rows: int, *arguments: Any, **sizes: int) -> None:
-        """Run one of the loops over this many rows, or groups of rows, and all columns."""
-        loop = getattr(self.loops, name)
-        width = self.loops.WIDTH
-        loop[rows, -(-self.shape[1] // width)](*arguments, WIDTH=width, **sizes, num_warps=8)
+    def run(
+        self,
+        name: str,
+        grid: tuple[int, ...],
+        threads: int,
+        *arguments: Any,
+        shared_memory: int = 0,
+    ) -> None:
+        """Run one of the loops on a grid of blocks of threads."""
+        loop = self._loops.get_function(name)
+        if shared_memory:
+            loop.max_dynamic_shared_size_bytes = shared_memory
+        given = [np.int32(value) if type(value) is int else value for value in arguments]
+        loop(grid, (threads,), tuple(given), shared_mem=shared_memory)
 
-    def blocks(self, progress: Progress | None) -> Iterator[tuple[slice, Any, Any]]:
-        """Yield blocks of rows: their slice, their levels, and the highest level of each."""
-        torch = self._torch
-        scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty = self._parts
-        size = max(2 * _GROUP, BLOCK_ENTRIES // self.shape[1] // _GROUP * _GROUP)
-        levels = torch.empty((size, self.shape[1]), dtype=torch.uint16, device=self._device)
+    def blocks(self, progress: Progress | None) -> Iterator[tuple[slice, Any]]:
+        """Yield blocks of rows: their slice and their levels, in memory that is used again."""
+        vectors_out, scale_out, incidence, incidence_rows, count_out, penalty = self._outputs
+        size = max(_GROUP_ROWS, BLOCK_ENTRIES // self.stride // _GROUP_ROWS * _GROUP_ROWS)
+        size = min(size, self.shape[0])
+        levels = self._cupy.empty((size, self.stride), dtype=np.uint16)
         for start in range(0, self.shape[0], size):
             block = slice(start, min(start + size, self.shape[0]))
             rows = block.stop - block.start
-            group = max(2 * _GROUP, -(-rows // _GROUP) * _GROUP)
-            dot = torch._int_mm(self._vectors_in[start : start + group], self._vectors_out)
-            top = torch.zeros(rows, dtype=torch.int32, device=self._device)
             self.run(
-                "rate", rows, dot, dot.stride(0), scale_in[block], scale_out, starts[start:], ids,
-                incidence, count_in[block], count_out, penalty, self._penalty_width,
-                self.shape[1], levels, top,
+                "rate", (self.stride // _TILE_COLUMNS, -(-rows // _GROUP_ROWS)), 256,
+                self._vectors_in[start:], vectors_out, self._scale_in[start:], scale_out,
+                self._starts[start:], self._bigrams, incidence, incidence_rows,
+                self._count_in[start:], count_out, penalty, penalty.shape[1], penalty.size,
+                rows, self.stride, levels,
+                shared_memory=self._copied,
             )  # fmt: skip
-            yield block, levels[:rows], top
+            yield block, levels
             if progress:
                 progress(rows)
-
-
-def _padded(vectors: NDArray[np.int8], more: int = 0) -> NDArray[np.int8]:
-    """Pad vectors with zeros to multiples of the group size, at least two groups; `more` rows."""
-    rows, columns = (max(2 * _GROUP, -(-size // _GROUP) * _GROUP) for size in vectors.shape)
-    padded = np.zeros((rows + more, columns), dtype=np.int8)
-    padded[: vectors.shape[0], : vectors.shape[1]] = vectors
-    return padded

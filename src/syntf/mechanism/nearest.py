@@ -21,7 +21,7 @@ def nearest(
 
     Each neighbour takes one pass over a block of levels, so computing the levels dominates as
     long as `count` is small. `progress` is called with the number of inputs just done. `device`
-    is a PyTorch device that finds the same neighbours.
+    is a GPU such as ``cuda`` that finds the same neighbours.
 
     >>> from syntf.mechanism.rating import ArrayRating
     >>> nearest(ArrayRating([[0.1, 0.9, 0.4, 0.9], [0.0, 0.0, 0.0, 0.2]]), 3).tolist()

@@ -93,7 +93,7 @@ class Anonymizer:
         settings : what a person chose.
         texts : texts to fit on; read only if the settings fit a vocabulary or an idf.
         source : random bytes for all draws.
-        device : a PyTorch device such as ``cuda`` that computes tables; None for the processor.
+        device : a GPU such as ``cuda`` that computes tables; None for the processor.
         stages : reports progress.
 
         Raises
@@ -103,7 +103,7 @@ class Anonymizer:
             cannot reach the wanted loss.
         """
         if device is not None:
-            gpu.load_torch(device)
+            gpu.load_cupy(device)
         read = load_words(settings, texts, stages)
         return cls.from_parts(settings, *read, texts, source=source, device=device, stages=stages)
 

@@ -63,7 +63,7 @@ def accounts(
     ----------
     draws : numbers of draws.
     delta : δ, above 0 and below 1.
-    device : a PyTorch device that compares all pairs of rows, however large the table is.
+    device : a GPU such as ``cuda`` that compares all pairs of rows, however large the table is.
 
     Guarantee
     ---------

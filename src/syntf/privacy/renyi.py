@@ -36,7 +36,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.core.errors import SyntfError
 from syntf.core.exact import EXACT, float_up
 from syntf.core.parallel import Progress, in_parallel
 from syntf.mechanism.exponential import ExponentialMechanism
@@ -166,8 +165,8 @@ def all_pairs(
 ) -> Divergence:
     """Return a function that finds the greatest divergence of any two of these rows at an order.
 
-    NumPy computes it, or a PyTorch `device`. It takes 2·V²·M operations for each order, and 16·V·M
-    bytes. By default all rows are compared.
+    NumPy computes it, or a `device` such as ``cuda``. It takes 2·V²·M operations for each order,
+    and 16·V·M bytes. By default all rows are compared.
     """
     place, sqrt = array_functions(device)
     inputs, outputs = mechanism.shape
@@ -199,13 +198,10 @@ def array_functions(device: str | None) -> tuple[Callable[[Floats], Any], Callab
     """Return functions that move an array to a device and take square roots there."""
     if device is None:
         return np.asarray, np.sqrt
-    try:
-        import torch
-    except ImportError:
-        raise SyntfError(f"{device} needs PyTorch: pip install torch") from None
-    if device != "cpu" and not torch.cuda.is_available():
-        raise SyntfError(f"PyTorch finds no device for {device} here")
-    return lambda array: torch.as_tensor(array, device=device), torch.sqrt
+    from syntf.mechanism.gpu import load_cupy
+
+    cupy = load_cupy(device)
+    return cupy.asarray, cupy.sqrt
 
 
 def _column_minima(mechanism: ExponentialMechanism) -> Floats:

@@ -345,7 +345,7 @@ def _prepare(
     if device != "cpu":
         from syntf.mechanism import gpu
 
-        gpu.load_torch(device)  # raises if the device is missing, even if it is not needed
+        gpu.load_cupy(device)  # raises if the device is missing, even if it is not needed
     first = corpus.read_first_batch() if corpus.repeatable else []
     if not accept_coverage and len(first) >= sample.FEWEST:
         looked_at = sample.look_with(settings, first, progress)
