@@ -200,8 +200,9 @@ def test_the_verdict_comes_before_the_tables_and_in_the_report(evaluated):
     assert shown in printed
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.index("Verdict") < page.index("What it means")
-    meaning = printed[printed.index("What this means: ") : printed.index("F1 original")]
+    meaning = printed[printed.index("What this means: ") : printed.index("! top10-any has")]
     assert meaning.removeprefix("What this means: ").strip() in page
+    assert "Evaluation of example.csv: what a release with these settings promises" in page
 
 
 def test_figures_are_written(evaluated):
@@ -216,7 +217,8 @@ def test_no_text_and_no_author_is_written(evaluated):
     example = (out.parent / "example.csv").read_text().lower()
     authors = {row["author"] for row in rows(out.parent / "example.csv")}
     written = "".join(
-        (out / name).read_text() for name in ("results.csv", "scenarios.csv", "runs.jsonl")
+        (out / name).read_text()
+        for name in ("results.csv", "scenarios.csv", "runs.jsonl", "about.json", "report.html")
     )
     assert not any(author in written + done.stdout for author in authors)
     for word in set(example.split()):

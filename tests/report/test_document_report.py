@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 
 import polars as pl
@@ -13,7 +14,13 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import with_author_limit
 from syntf.releases.job import release
 from syntf.report.document_summary import DocumentSummary, PrototypeCount
-from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
+from syntf.report.evaluation import (
+    EvaluatedTexts,
+    EvaluationScores,
+    LinkScore,
+    ScenarioScores,
+    ScoreChange,
+)
 from syntf.report.page import render_report
 
 EVIL = "<script>alert(1)</script>"
@@ -170,4 +177,52 @@ def test_the_report_of_a_release_shows_its_own_figures(tmp_path):
     assert [one["released"] for one in stated["leading"]] == rows["released"].to_list()
     assert stated["answered"] == stated["documents"] == 30
     ids = {a["id"] for tag, a in page.elements if tag == "h2"}
-    assert ids == {"meaning", "topics", "done", "limits", "checking"}
+    assert ids == {"meaning", "comparison", "topics", "done", "limits", "checking"}
+
+
+ABOUT = EvaluatedTexts(
+    "mails <b>.csv", "2026-11-16", 1200, 7, (3, 12.5, 90), [("bus", "taxi 7, bus 2"), ("", "tea 1")]
+)
+
+
+def test_an_evaluation_names_its_file_date_authors_and_some_rows(promised):
+    raw = render_report(promised(10), summary(), evaluation=replace(SCORES, about=ABOUT))
+    text = Page(raw).text
+    assert "<title>syntf: evaluation of mails &lt;b&gt;.csv, privacy loss 10.00" in raw
+    assert "Evaluation of mails <b>.csv: what a release with these settings promises" in text
+    assert (
+        "Evaluated on 2026-11-16 · 1,200 documents by 7 authors, with 3 to 90 documents each "
+        "(median 12.5)." in text
+    )
+    assert "true labeldrawn words and their counts bustaxi 7, bus 2 tea 1" in text
+    alone = replace(ABOUT, authors=1, documents_per_author=(40, 40.0, 40))
+    text = Page(
+        render_report(promised(10), summary(), evaluation=replace(SCORES, about=alone))
+    ).text
+    assert "by 1 author, with 40 documents each." in text
+
+
+def test_a_release_names_neither_file_nor_date(tmp_path):
+    pl.DataFrame({"text": ["The bus is late."] * 3}).write_csv(tmp_path / "secret-case-4711.csv")
+    made = release(tmp_path / "secret-case-4711.csv", tmp_path / "out", document_loss=10)
+    for path in made.path.iterdir():
+        raw = path.read_bytes()
+        assert b"4711" not in raw
+        assert f"{date.today():%Y-%m-%d}".encode() not in raw
+
+
+def test_the_loss_is_compared_with_published_systems(promised):
+    text = Page(render_report(promised(10), summary())).text
+    assert "a release with these settings10.00–– SynTF, best setting" in text
+    assert "DP-BART500five news topics.41" in text
+    seeded = replace(promised(10), private=False, seeded=True)
+    assert "10.00, but not private" in Page(render_report(seeded, summary())).text
+
+
+@pytest.mark.parametrize("chance", [None, 0.25])
+def test_chance_has_a_line_and_a_legend_only_where_it_is_known(promised, chance):
+    found = replace(SCORES, chance=chance)
+    page = Page(render_report(promised(10), summary(), evaluation=found))
+    lines = [a for tag, a in page.elements if tag == "line" and a.get("class") == "chance"]
+    assert [line["x1"] for line in lines] == ([] if chance is None else ["9", "25.00%"])
+    assert ("The dotted line is chance" in page.text) == (chance is not None)

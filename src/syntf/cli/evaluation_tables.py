@@ -1,6 +1,6 @@
 """The tables that `syntf evaluate`, `tune` and `reproduce` print, and the same for JSON output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -37,8 +37,13 @@ LIGHT_STYLES = {GREEN: "bold green", AMBER: "bold yellow", RED: "bold red"}
 def print_heading(notices: Iterable[str]) -> None:
     """Print for whom the figures are, and each notice."""
     output.say(HEADING)
+    print_notices(notices)
+
+
+def print_notices(notices: Iterable[str]) -> None:
+    """Print each notice in a line of its own."""
     for notice in notices:
-        output.say(f"[yellow]![/] {escape(notice)}")
+        output.warn(notice)
 
 
 def print_verdict(verdict: Verdict) -> None:
@@ -84,10 +89,15 @@ def result_records(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-def comparison_table(results: Results, parameters: Parameters) -> Table:
+def comparison_table(
+    results: Results,
+    parameters: Parameters,
+    chance: Mapping[tuple[str, str], float] | None = None,
+) -> Table:
     """Return F1 of analyst and attackers at each stage, and how much of it a release keeps.
 
     Of the attackers, the table has the paper's, the strongest on the release, and the topic floor.
+    `chance` is the F1 of random guesses by task and scenario.
     """
     methods = [method for method in METHODS if method in results.methods]
     table = Table(box=None, padding=(0, 1, 0, 0))
@@ -100,6 +110,10 @@ def comparison_table(results: Results, parameters: Parameters) -> Table:
             kept = relative_score(row[-1], row[0])
             table.add_row(name, *map(_f1, row), "–" if kept is None else f"{kept:.0%}", gain)
 
+    def add_chance(name: str, task: str, scenario: str) -> None:
+        if (guessed := (chance or {}).get((task, scenario))) is not None:
+            table.add_row(name, *[rate(guessed)] * len(methods))
+
     def attacks(model: str, scenario: str, attacker: str = "writeprints") -> list[Result | None]:
         return [
             results.attack(method, model, scenario, parameters, attacker=attacker)
@@ -108,6 +122,7 @@ def comparison_table(results: Results, parameters: Parameters) -> Table:
 
     for model in results.models:
         add(f"analyst {model}", [results.utility(one, model, parameters) for one in methods])
+    add_chance("by chance", "utility", "")
     for scenario in results.scenarios:
         table.add_row(f"[bold]{scenario}[/]")
         for model in MODELS:
@@ -120,6 +135,7 @@ def comparison_table(results: Results, parameters: Parameters) -> Table:
         floor = topic_floor(results, scenario)
         if floor:
             table.add_row("  topic alone", *[_f1(floor)] * len(methods))
+        add_chance("  by chance", "attack", scenario)
     return table
 
 

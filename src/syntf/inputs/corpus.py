@@ -274,6 +274,12 @@ def read(path: str | PathLike[str], **reader: Any) -> pl.DataFrame:
     return _read_all(Corpus([path], **reader))
 
 
+def name_of(input: str | PathLike[str]) -> str:
+    """Return the name of an input without its folder, as the owner knows it."""
+    place = files.expand([input])[0]
+    return place.name if isinstance(place, Path) and str(place) != STDIN else display_name(place)
+
+
 def read_texts(
     inputs: Sequence[str | PathLike[str]], text: str, reader: Mapping[str, Any]
 ) -> list[str]:

@@ -19,13 +19,17 @@ class ScoreChange:
 
 @dataclass(frozen=True)
 class ScenarioScores:
-    """The scores of all attackers in one scenario, the topic floor, and the F1 of chance."""
+    """The scores of all attackers in one scenario, the topic floor, and the F1 of chance.
+
+    `fewest` is the smallest number of texts that any of the authors has: for training, for testing.
+    """
 
     name: str
     authors: int
     attackers: Sequence[ScoreChange]
     floor: float | None
     chance: float | None = None
+    fewest: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,30 @@ class LinkScore:
 
 
 @dataclass(frozen=True)
+class EvaluatedTexts:
+    """What was evaluated; for the owner of the texts, and never part of a release.
+
+    file : the name of the input file.
+    date : the day of the evaluation, such as 2026-11-16.
+    documents, authors : how many there are; texts without an author count as documents only.
+    documents_per_author : the fewest, the median and the most; None without authors.
+    rows : for a few documents, the true label and what was drawn, in words.
+    """
+
+    file: str
+    date: str
+    documents: int
+    authors: int
+    documents_per_author: tuple[int, float, int] | None
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class EvaluationScores:
     """All scores that ``syntf evaluate`` measured on the owner's texts.
 
     `loss_per_word` is None for releases of whole documents. `chance` is the F1 of an analyst who
-    guesses; None in evaluations by early versions.
+    guesses; None in evaluations by early versions. `about` says what was evaluated, if it is known.
     """
 
     runs: int
@@ -58,3 +81,4 @@ class EvaluationScores:
     links: Sequence[LinkScore]
     loss_per_document: float | None = None
     chance: float | None = None
+    about: EvaluatedTexts | None = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from syntf.core.exact import shown
 from syntf.privacy.guarantee import AUTHORS, CAVEATS, Guarantee
 from syntf.report.document_summary import DocumentSummary
-from syntf.report.figures import PAPER, Sparsity, document_figures, figures
+from syntf.report.figures import PAPER, PUBLISHED, Sparsity, document_figures, figures
 from syntf.report.table_summary import TableSummary
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ REPORT_FILE = "report.html"
 
 TEMPLATES = (
     "README.txt", "document_readme.txt", "loading.txt", "macros.html", "measured.html",
-    "report.css", "report.html", "document.html", "verdict.html",
+    "report.css", "report.html", "document.html", "verdict.html", "about.html", "compared.html",
 )  # fmt: skip
 
 COMPILED_FILE = "compiled.json"
@@ -55,6 +55,7 @@ def render_report(
             "document.html",
             guarantee=guarantee,
             figures=document_figures(guarantee, table, sparsity),
+            published=PUBLISHED,
             evaluation=evaluation,
             verdict=verdict,
         )
@@ -63,6 +64,7 @@ def render_report(
         guarantee=guarantee,
         figures=figures(guarantee, table, sparsity),
         paper=PAPER,
+        published=PUBLISHED,
         evaluation=evaluation,
         verdict=verdict,
     )

@@ -1,6 +1,7 @@
 """`syntf evaluate`: what releases of these texts keep for an analyst and reveal to attackers."""
 
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def command(
     """
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import SyntfError
-    from syntf.evaluation.experiment import folder
+    from syntf.evaluation.experiment import about, folder
     from syntf.evaluation.experiment.corpus import corpus_from_table
     from syntf.evaluation.experiment.evaluator import (
         ALL_ATTACKERS,
@@ -126,9 +127,11 @@ def command(
         experiment = Experiment(corpus, evaluator, settings, runs, attackers, stages=stages)
         results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
         with resumable():
-            linkage, guarantee, table = _attack_release(corpus, settings, stages)
+            linkage, guarantee, table, rows = _attack_release(corpus, settings, stages)
             found = _search(searches, settings, out, runs, notices, stages)
     folder.write_linkage(out, linkage)
+    name, today = inputs.name_of(input), date.today().isoformat()
+    about.write_about(out, about.describe_texts(corpus, name, today, rows))
     scores = folder.read_evaluation(out, parameters)
     verdict = judge(scores, guarantee.loss_per_document if guarantee.private else None)
     html = render_report(guarantee, table, evaluation=scores)
@@ -150,9 +153,11 @@ def command(
             }
         )
     elif not quiet:
-        evaluation_tables.print_heading(notices)
+        evaluation_tables.print_heading([])
         evaluation_tables.print_verdict(verdict)
-        output.show(evaluation_tables.comparison_table(results, parameters))
+        evaluation_tables.print_notices(notices)
+        chance = folder.read_chance(out)
+        output.show(evaluation_tables.comparison_table(results, parameters, chance))
         output.say(
             f"{evaluation_tables.loss_text(results, parameters)}; "
             f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
@@ -211,8 +216,16 @@ def _only_search(
         evaluation_tables.print_folder("Results", out)
 
 
-def _attack_release(corpus: Any, settings: Settings, stages: Any) -> tuple[list[Any], Any, Any]:
-    """Link texts with releases; return the attacks, the guarantee, and what a report shows."""
+def _attack_release(
+    corpus: Any, settings: Settings, stages: Any
+) -> tuple[list[Any], Any, Any, list[str]]:
+    """Link texts with releases.
+
+    Return the attacks, the guarantee, what a report shows of the mechanism, and some drawn rows.
+    """
+    from syntf.evaluation.experiment.about import describe_rows, shown_documents
+
+    some = [corpus.texts[place] for place in shown_documents(corpus).tolist()]
     if settings.unit == "document":
         from syntf.evaluation.attack.document_linkage import attack_document_release
         from syntf.pipeline.document import DocumentAnonymizer
@@ -223,7 +236,9 @@ def _attack_release(corpus: Any, settings: Settings, stages: Any) -> tuple[list[
         mechanism = whole.mechanism(len(corpus))
         kept = float(mechanism.response(mechanism.general).keep_probability)
         summary = DocumentSummary(kept, len(mechanism.general), 0, [])
-        return linkage, whole.guarantee(mechanism), summary
+        drawn, _ = whole.single.described(whole.draw_singly(whole.read(some)))
+        rows = describe_rows(drawn, whole.outputs)
+        return linkage, whole.guarantee(mechanism), summary, rows
     from syntf.evaluation.attack.linkage import attack_release
     from syntf.pipeline.anonymizer import Anonymizer
     from syntf.report.table_summary import summarize_table
@@ -232,4 +247,4 @@ def _attack_release(corpus: Any, settings: Settings, stages: Any) -> tuple[list[
     linkage = list(attack_release(corpus, anonymizer, stages=stages))
     guarantee = anonymizer.guarantee()
     table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
-    return linkage, guarantee, table
+    return linkage, guarantee, table, describe_rows(anonymizer.anonymize(some), anonymizer.outputs)

@@ -35,7 +35,7 @@ def command(
     """Render report.html of a release again, from its other files.
 
     The release is verified first. With --evaluation the page also shows how well an analyst and
-    attackers do; such a page is for the owner of the texts only.
+    attackers do, and the verdict is printed; such a page is for the owner of the texts only.
 
     \b
     Example:
@@ -69,4 +69,11 @@ def command(
         page = render_report(guarantee, described, sparsity, scores)
     out.write_bytes(page.encode())
     if not quiet:
+        if scores is not None:
+            from syntf.cli import evaluation_tables
+            from syntf.report.verdict import judge
+
+            evaluation_tables.print_heading([])
+            promised = guarantee.loss_per_document if guarantee.private else None
+            evaluation_tables.print_verdict(judge(scores, promised))
         output.say(f"Report written to {output.escape(out)}", wrap=False)

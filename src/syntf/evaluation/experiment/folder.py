@@ -13,6 +13,7 @@ from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.linkage import LinkageAttack
 from syntf.evaluation.attack.scenarios import AttackScenario
 from syntf.evaluation.experiment import plots
+from syntf.evaluation.experiment.about import read_about
 from syntf.evaluation.experiment.document_runs import document_parameters
 from syntf.evaluation.experiment.evaluator import Evaluator
 from syntf.evaluation.experiment.experiment import SCRUBBING_METHODS, Experiment
@@ -162,7 +163,7 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
             f"{parameters.epsilon:g}, {parameters.length} draws): run syntf evaluate with them"
         )
     with (folder / SCENARIOS).open(encoding="utf-8", newline="") as file:
-        authors = {row["scenario"]: int(row["authors"]) for row in csv.DictReader(file)}
+        sizes = {row["scenario"]: row for row in csv.DictReader(file)}
     chance = read_chance(folder)
     analysts = [
         _compare(
@@ -180,16 +181,22 @@ def read_evaluation(folder: Path, parameters: Parameters) -> EvaluationScores:
         scenarios=[
             ScenarioScores(
                 display_name(name),
-                authors.get(name, 0),
+                int(sizes[name]["authors"]) if name in sizes else 0,
                 _compare_attackers(results, parameters, name),
                 _f1(topic_floor(results, name)),
                 chance.get(("attack", name)),
+                _fewest(sizes.get(name)),
             )
             for name in results.scenarios
         ],
         links=_read_linkage(folder / LINKAGE) if len(results.by_parameters) == 1 else [],
         chance=chance.get(("utility", "")),
+        about=read_about(folder),
     )
+
+
+def _fewest(sizes: dict[str, str] | None) -> tuple[int, int] | None:
+    return None if sizes is None else (int(sizes["min_train"]), int(sizes["min_test"]))
 
 
 def _compare_attackers(
