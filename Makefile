@@ -5,7 +5,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(wildcard src/syntf/native/_*.[ch])
 # Run tests in one process for each core. Tests of one file share a process (tests/conftest.py).
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --dist loadscope
+PYTEST = $(BIN)/python -m pytest --dist loadscope --numprocesses
+# Programs that tests start, and a second run of the tests, start faster with compiled modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all coverage lint map commits hooks fuzz audit lock docs tutorial \
   pictures dist bundle bench bench-large data codebook clean
@@ -19,14 +21,15 @@ demo: $(VENV)/installed  ## Install into .venv and anonymise the example into de
 	@$(BIN)/syntf anonymize demo/example.csv --text text --keep topic --shuffle --out demo/release
 
 test: $(VENV)/tested  ## Run all tests that are not marked slow (at most 5 minutes on 2 cores).
-	$(PYTEST) -m "not slow"
+	$(PYTEST) auto -m "not slow"
 
+# One process more: tests of a cluster and of browsers wait much of their time.
 test-all: $(VENV)/tested  ## Run every test, as .ci/run does.
-	$(PYTEST)
+	$(PYTEST) $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
 
 coverage: $(VENV)/tested  ## Run the tests of make test and print the share of lines they execute.
 	@mkdir -p build
-	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
+	$(PYTEST) auto -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html:build/coverage
 
 lint: $(VENV)/tested  ## Run ruff, mypy (strict) and import-linter.
 	$(BIN)/ruff check .

@@ -362,6 +362,7 @@ LAST = {
 }
 
 
+@pytest.mark.slow
 def test_one_document_changes_nothing_but_its_counts(syntf, place):
     """Nothing but the draws depends on a document: not a line, not a byte beside the counts."""
     syntf(*build())

@@ -90,7 +90,14 @@ def test_a_large_release_has_several_shards(place, small, monkeypatch, more):
     assert sorted(os.listdir(place)) == ["out", "terms.txt", "texts.csv"]
 
 
-@pytest.mark.parametrize(("piles", "together"), [(64, 1 << 16), (2, 1 << 16), (2, 4)])
+@pytest.mark.parametrize(
+    ("piles", "together"),
+    [
+        pytest.param(64, 1 << 16, marks=pytest.mark.slow),
+        pytest.param(2, 1 << 16, marks=pytest.mark.slow),
+        (2, 4),
+    ],
+)
 def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together):
     """Where document 0 ends up, over 200 shuffles of 30 documents in 3 shards: chi-square.
 

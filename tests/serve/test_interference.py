@@ -77,6 +77,7 @@ def test_a_text_without_a_known_word_gives_the_response_of_an_empty_one(client, 
     trust[COUNTED] += 1
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -353,6 +353,7 @@ def test_a_pickled_estimator_does_not_contain_the_pipeline(model, toy_vectors):
     assert pickle.loads(raw).transform(["a cat"]).sum() == 9  # noqa: S301
 
 
+@pytest.mark.slow
 def test_the_command_line_accepts_a_spacy_analyzer(spacy, tmp_path, python):
     """In a process of its own, over enough texts for several: it ends, and says nothing."""
     (tmp_path / "in.csv").write_text("text\n" + "the mice ran\n" * 150, encoding="utf-8")

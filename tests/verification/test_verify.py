@@ -145,7 +145,7 @@ def test_every_flipped_bit_of_the_guarantee_is_refused(original, mask):
     [
         ("guarantee.json", "guarantee.json"),
         ("vocabulary.txt", "files"),
-        ("README.txt", "files"),
+        pytest.param("README.txt", "files", marks=pytest.mark.slow),
         ("vectors.npz", "files"),
         ("documents.parquet", "files"),
     ],

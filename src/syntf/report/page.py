@@ -142,7 +142,7 @@ def _printable(value: Any) -> Any:
     >>> _printable("a\\x1b[2J"), _printable(3)
     ('a?[2J', 3)
     """
-    if type(value) is not str:  # numbers, and Markup that a template made
+    if type(value) is not str or value.isprintable():  # numbers, Markup that a template made
         return value
     return "".join(letter if letter.isprintable() else "?" for letter in value)
 

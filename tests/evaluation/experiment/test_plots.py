@@ -358,6 +358,7 @@ def test_figures_have_a_title_and_one_legend(results, draw):
 
 @pytest.mark.parametrize("draw", FIGURES)
 @pytest.mark.parametrize("scenarios", [1, 2, 4])
+@pytest.mark.slow
 def test_texts_do_not_overlap(rows, draw, scenarios):
     """Titles, labels of axes and ticks, and the legend, of the figure as it is saved."""
     kept = [r for r in rows if r.scenario in ("", *SCENARIOS[:scenarios])]
@@ -382,6 +383,7 @@ def test_texts_do_not_overlap(rows, draw, scenarios):
 
 
 @pytest.mark.parametrize("draw", FIGURES)
+@pytest.mark.slow
 def test_figures_are_saved_as_png_and_svg(tmp_path, results, draw):
     figure = draw(results, OPTIMUM)
     save_figure(figure, tmp_path / "a.png")
