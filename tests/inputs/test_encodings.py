@@ -84,8 +84,6 @@ def test_a_delimiter_needs_a_csv_file(tmp_path):
     [
         ("text\ncafé\n".encode("latin-1"), "utf-8", "--encoding cp1252"),
         ("text\nnaïve – café\n".encode("cp1252"), "utf-8", "--encoding cp1252"),
-        ("text\ncafé\n".encode("utf-16"), "utf-8", "--encoding utf-16"),
-        ("text\ncafé\n".encode("utf-32"), "utf-8", "--encoding utf-32"),
         ("text\ncafé\n".encode(), "ascii", "--encoding utf-8"),
         (("text\n" + "кошка " * 9 + "\n").encode("cp1251"), "utf-8", "such as --encoding cp1251"),
     ],
@@ -146,3 +144,22 @@ def test_undecodable_bytes_of_a_column_are_refused_or_replaced(tmp_path):
         list(Corpus([tmp_path / "a.parquet"], "text", undecodable="stop"))
     replaced = Corpus([tmp_path / "a.parquet"], "text", undecodable="replace")
     assert list(replaced.texts()) == ["caf\ufffd", "a"]
+
+
+@pytest.mark.parametrize("undecodable", ["replace", "stop"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.json"])
+def test_a_byte_order_mark_names_the_encoding(tmp_path, name, encoding, undecodable):
+    content = "text\ncafé\n" if "csv" in name else '{"text": "café"}\n'
+    raw = content.encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
+    corpus = Corpus([tmp_path / name], "text", undecodable=undecodable)
+    assert list(corpus.texts()) == ["café"]
+    (notice,) = corpus.notices
+    assert notice.endswith(f"{name} is read as {encoding}, by its byte order mark")
+
+
+def test_the_first_of_plain_lines_cannot_name_an_encoding(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\xff\xfea bus\na train\n")
+    corpus = Corpus([tmp_path / "a.txt"], "text", format="lines")
+    assert list(corpus.texts()) == ["\ufffd\ufffda bus", "a train"]

@@ -264,3 +264,20 @@ def test_several_formats_are_one_corpus(tmp_path):
     (tmp_path / "d.feather").write_bytes(buffer.getvalue())
     corpus = Corpus([str(tmp_path / "*.*")], "text", ["id"])
     assert list(corpus.texts()) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "told"),
+    [
+        ("a.json", '{"mails": [{"text": "secret"}]}', "documents seem to be the list 'mails'"),
+        ("a.json", '[{"body": "secret"}]', "no column 'text'; the columns are: body"),
+        ("a.csv", "sep=;\nid;text\n1;secret\n", "begins with a line that is for Excel"),
+        ("a.xls", "secret", "save it as .xlsx"),
+        ("a.msg", "secret", "save it as .eml"),
+    ],
+)
+def test_files_that_cannot_be_read_say_what_to_do(tmp_path, name, raw, told):
+    (tmp_path / name).write_text(raw)
+    with pytest.raises(SyntfError, match=re.escape(told)) as caught:
+        list(Corpus([tmp_path / name], "text", []))
+    assert "secret" not in str(caught.value)

@@ -242,7 +242,7 @@ def test_a_missing_file_is_refused(tmp_path):
     assert refusal(tmp_path / "none.csv") == f"no file or folder at {tmp_path / 'none.csv'}"
 
 
-@pytest.mark.parametrize("name", ["mails.doc", "mails", "mails.gz", "mails.csv.rar"])
+@pytest.mark.parametrize("name", ["mails.dat", "mails", "mails.gz", "mails.csv.rar"])
 def test_an_unknown_suffix_is_refused_and_known_ones_are_listed(tmp_path, name):
     message = refusal(put(tmp_path, name, b"id,text\n1,a\n"))
     assert f"cannot tell the format of {name}" in message

@@ -70,8 +70,8 @@ def test_few_texts_are_never_judged():
         (GERMAN, "the texts look German"),
         (SENTENCES["chinese"], "the texts look Chinese"),
         ("4711", "100% of the texts hold numbers and no word: check that --text"),
-        ("\N{PARTY POPPER}", "100% of the texts have no known word"),
-        ("", "100% of the texts have no known word, and 100% have neither a letter nor a digit"),
+        ("\N{PARTY POPPER}", "100% of the texts hold no letter and no digit"),
+        ("", "100% of the texts hold no letter and no digit .empty cells"),
         ("bus qwx zrt plk", "only 25% of the words are known"),
     ],
 )
@@ -127,3 +127,13 @@ def test_a_single_text_gets_notes_on_what_cannot_be_read(text, known, words, not
     assert (found["known"], found["words"]) == (known, words)
     assert len(found["notes"]) == len(notes)
     assert all(part in note for part, note in zip(notes, found["notes"], strict=True))
+
+
+@pytest.mark.parametrize(("empty", "told"), [(2, False), (3, True)])
+def test_many_texts_without_a_known_word_are_told_to_the_owner(tmp_path, empty, told):
+    texts = [ENGLISH] * (24 - empty) + ["qwx"] * empty
+    assert bool(looked_at(texts).notice()) == told
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
+    made = release(path, tmp_path / "out", document_loss=10)
+    assert any("have no known word" in notice for notice in made.input_notices) == told

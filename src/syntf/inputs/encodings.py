@@ -88,6 +88,15 @@ def refusal(
     )
 
 
+def marked_encoding(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark stands for; None for UTF-8 or without a mark.
+
+    >>> marked_encoding("text".encode("utf-16")[:4]), marked_encoding(b"text")
+    ('utf-16', None)
+    """
+    return next((name for mark, name in _MARKS if head.startswith(mark)), None)
+
+
 def likely_encoding(head: bytes, raw: bytes) -> str | None:
     """Guess the encoding of undecodable bytes for a message; None if several are as likely.
 
@@ -96,9 +105,8 @@ def likely_encoding(head: bytes, raw: bytes) -> str | None:
     >>> likely_encoding(codecs.BOM_UTF16_LE + b"a ", b"")
     'utf-16'
     """
-    for mark, name in _MARKS:
-        if head.startswith(mark):
-            return name
+    if marked := marked_encoding(head):
+        return marked
     others = sum(byte >= 0x80 for byte in raw)
     for name in ("utf-8", "cp1252", "latin-1"):
         if name == "utf-8" or others < _FEW * len(raw):

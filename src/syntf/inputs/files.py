@@ -31,6 +31,15 @@ FORMATS = {
 }  # fmt: skip
 """Formats with many documents in a file, by what names end in."""
 
+_SAVE_AS = {
+    ".xls": "open it in Excel and save it as .xlsx",
+    ".ods": "open it in LibreOffice and save it as .xlsx or .csv",
+    ".doc": "open it in Word and save it as .docx",
+    ".pst": "export its mails as .mbox or .eml files",
+    ".msg": "save it as .eml",
+}
+"""What to do about formats that are not read."""
+
 _UNCOMPRESSED = ("parquet", "arrow", "sqlite")
 """Formats that are read from a plain file only."""
 
@@ -120,6 +129,8 @@ def format_of(place: Place) -> str:
         with open_raw(place) as raw:
             name = PurePosixPath(inner_name(raw, display_name(place))).name
     format = _format_of_name(name)
+    if advice := _SAVE_AS.get(place.suffix.lower()):
+        raise SyntfError(f"cannot read {display_name(place)}: {advice}")
     packed = place.suffix.lower() in (*COMPRESSED, ARCHIVE)
     if format is None:
         raise SyntfError(

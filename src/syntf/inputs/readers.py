@@ -12,7 +12,7 @@ import polars as pl
 
 from syntf.core.errors import SyntfError
 from syntf.inputs import columns, files
-from syntf.inputs.encodings import Undecodable, codec_of, decodable
+from syntf.inputs.encodings import UTF_8, Undecodable, codec_of, decodable, marked_encoding
 from syntf.inputs.files import display_name
 from syntf.inputs.places import STDIN, Database, Place, local_copy
 
@@ -22,6 +22,8 @@ _MALFORMED = (
 )
 _OF_TEXT = ("csv", "tsv", "jsonl", "json", "lines")
 """Formats of which a whole file is in one encoding."""
+_MARKED = ("csv", "tsv", "jsonl", "json")
+"""Formats whose files do not begin with a text, so that no text can pass for a byte order mark."""
 
 
 class ManyBrokenRows(Exception):
@@ -113,8 +115,14 @@ def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterat
 
 def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
     """Yield rows while a file is read."""
-    codec = codec_of(request.encoding)
     name = display_name(place)
+    codec = codec_of(request.encoding)
+    if format in _MARKED and codec == UTF_8 and str(place) != STDIN:
+        with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
+            marked = marked_encoding(plain.read(4))
+        if marked is not None:
+            codec = marked
+            request.note(f"{name} is read as {marked}, by its byte order mark")
     if format == "jsonl":
         _check_json_columns(place, request, codec)
     with files.open_raw(place) as raw, files.unpack(raw, place) as plain:

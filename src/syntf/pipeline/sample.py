@@ -32,6 +32,8 @@ KNOWN = 0.4
 """Least share of words that have a vector. English texts have 0.89 and more."""
 EMPTY = 0.5
 """Largest share of texts without a known word."""
+NOTED_EMPTY = 0.1
+"""Share of texts without a known word above which the owner is told."""
 REPLACED = 0.1
 """Largest share of texts with bytes that are no text in the encoding."""
 NUMBERS = 0.5
@@ -82,13 +84,15 @@ class Sample:
                 f"{self.numbers:.0%} of the texts hold numbers and no word: check that --text "
                 "names the column with the texts"
             )
-        elif self.empty > EMPTY:
-            which = ""
-            if self.blank > EMPTY:
-                which = f", and {self.blank:.0%} have neither a letter nor a digit"
+        elif self.blank > EMPTY:
             found.append(
-                f"{self.empty:.0%} of the texts have no known word{which}: check that --text names "
-                "the column with the texts"
+                f"{self.blank:.0%} of the texts hold no letter and no digit (empty cells or emoji)"
+                ": check that --text names the column with the texts"
+            )
+        elif self.empty > EMPTY:
+            found.append(
+                f"{self.empty:.0%} of the texts have no known word: check that --text names the "
+                "column with the texts"
             )
         elif self.known < KNOWN:
             found.append(
@@ -96,6 +100,15 @@ class Sample:
                 "the language of the texts"
             )
         return found
+
+    def notice(self) -> str:
+        """Return a sentence on texts without a known word, if there are many; else nothing."""
+        if self.documents < FEWEST or self.empty <= NOTED_EMPTY:
+            return ""
+        return (
+            f"{self.empty:.0%} of the texts looked at have no known word: what is released for "
+            "them says nothing about them"
+        )
 
     def described(self) -> list[tuple[str, str]]:
         """Return what was found as names and values, for a table that the owner sees."""

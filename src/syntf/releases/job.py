@@ -349,6 +349,8 @@ def _prepare(
     first = corpus.read_first_batch() if corpus.repeatable else []
     if not accept_coverage and len(first) >= sample.FEWEST:
         looked_at = sample.look_with(settings, first, progress)
+        if notice := looked_at.notice():
+            corpus.notices.append(notice)
         sample.refuse_unreadable(looked_at, english=sample.knows_english(settings))
     if settings.unit == "document":
         from syntf.pipeline.document import DocumentAnonymizer

@@ -215,6 +215,8 @@ def _skip_row(own_lines: Sequence[str], source: Iterator[str], delimiter: str) -
 def _header(names: list[str], file: str) -> list[str]:
     if len(set(names)) < len(names):
         raise SyntfError(f"{file} has two columns of the same name: rename one")
+    if names[0].lower() == "sep=":
+        raise SyntfError(f"{file} begins with a line that is for Excel (sep=): remove this line")
     return names
 
 

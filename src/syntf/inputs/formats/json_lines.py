@@ -14,6 +14,7 @@ from typing import Any, TextIO
 import polars as pl
 
 from syntf.core.errors import SyntfError
+from syntf.inputs.columns import LISTED_COLUMNS, require
 from syntf.inputs.encodings import UTF_8
 from syntf.inputs.files import without_surrogates
 
@@ -50,6 +51,8 @@ def frames(
     found = readable = False
     size = 0
     missing = dict.fromkeys(columns or ())
+    seen: dict[str, None] = {}
+    listed = ""
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as opened:
         parsed = _parsed_array(opened, encoding, name) if array else _parsed_lines(opened, encoding)
         for number, length, row in parsed:
@@ -61,6 +64,9 @@ def frames(
                 broken(number, "has a list or an object where the text should be")
                 continue
             readable = True
+            if missing and len(seen) < LISTED_COLUMNS:
+                seen.update(dict.fromkeys(row))
+                listed = listed or _list_of_objects(row)
             for key in row.keys() & missing.keys():
                 del missing[key]
             wanted = row.keys() if columns is None else row.keys() & set(columns)
@@ -76,9 +82,22 @@ def frames(
     if not found:
         raise SyntfError(f"{name} is empty")
     if missing and readable:
-        raise SyntfError(f"no row of {name} has a column {next(iter(missing))!r}")
+        if listed:
+            raise SyntfError(
+                f"{name} is one object, and its documents seem to be the list {listed!r}: save "
+                "this list as a file of its own"
+            )
+        require(list(missing), list(seen))
     if rows:
         yield _frame(rows, columns or list(dict.fromkeys(key for row in rows for key in row)))
+
+
+def _list_of_objects(row: Mapping[str, Any]) -> str:
+    """Return the name of a list of objects in a row; empty if there is none."""
+    for key, value in row.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return key
+    return ""
 
 
 _Parsed = Iterator[tuple[int, int, dict[str, Any] | None]]
