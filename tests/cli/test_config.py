@@ -293,7 +293,7 @@ def test_init_sets_given_options_and_explains_the_others(place, syntf):
     assert (code, err) == (0, "")
     assert "syntf.toml" in out
     assert tomllib.loads(Path("syntf.toml").read_text(encoding="utf-8")) == {
-        "text": "body", "loss": 5.0, "label": "kind", "vocabulary": "terms.txt",
+        "text": "body", "loss": 5.0, "label": ["kind"], "vocabulary": "terms.txt",
         "keep-numbers": True, "min-df": 0.5,
         "anonymize": {"keep": ["who", "kind"], "shuffle": True}, "evaluate": {},
     }  # fmt: skip

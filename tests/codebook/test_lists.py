@@ -126,6 +126,23 @@ def test_estimated_frequencies_are_right_on_average(size):
     assert (spread > 0.6 * error).all()
 
 
+@pytest.mark.parametrize(("size", "loss"), [(1, 2.0), (1, 6.0), (2, 4.0)])
+def test_intervals_of_frequencies_hold_the_truth_in_95_of_100_cases(size, loss):
+    """Of 6 × 400 simulated intervals, the share that holds the truth is near 95 %."""
+    entries = EntryList("words", np.zeros((6, 2), np.int16), np.arange(6, dtype=np.int32), size)
+    mechanism = ResponseMechanism(entries.answers, loss=loss)
+    true = np.repeat(np.arange(entries.answers), [4000 // 2**n for n in range(entries.answers)])
+    truth = np.bincount(entries.entries(true).ravel(), minlength=6)
+    source, held = entropy.Seeded(8), []
+    for _ in range(400):
+        drawn = mechanism.sample(true, source=source)
+        released = np.bincount(entries.entries(drawn).ravel(), minlength=6)
+        low, high = estimate(entries, mechanism, released).interval()
+        held.append((low <= truth) & (truth <= high))
+    assert abs(np.mean(held) - 0.95) < 0.015
+    assert (np.mean(held, axis=0) > 0.9).all()
+
+
 def test_profiles_add_up_to_the_same_number_of_words(embedded_encoder):
     topics = topic_list(embedded_encoder.codebook, 30)
     profiles = make_profiles(topics, embedded_encoder)

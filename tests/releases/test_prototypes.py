@@ -40,9 +40,11 @@ def test_prototypes_are_counted_and_corrected_for_the_noise(texts, tmp_path):
     for row in rows:
         released = int(row["released"])
         chance = (1 - kept) / count
-        share = max(released / 240 * (1 - released / 240), chance * (1 - chance))
-        assert float(row["estimate"]) == pytest.approx((released - 240 * chance) / kept, abs=0.06)
-        assert float(row["standard_error"]) == pytest.approx((240 * share) ** 0.5 / kept, abs=0.06)
+        found = (released - 240 * chance) / kept
+        assert float(row["estimate"]) == pytest.approx(found, abs=0.06)
+        true, shown = min(max(found, 0), 240), kept + chance
+        variance = true * shown * (1 - shown) + (240 - true) * chance * (1 - chance)
+        assert float(row["standard_error"]) == pytest.approx(variance**0.5 / kept, abs=0.06)
     released = [int(row["released"]) for row in rows]
     assert released == sorted(released, reverse=True)
 

@@ -287,8 +287,18 @@ def reader_words(reader: dict[str, Any]) -> list[str]:
 
 corpus_options = combine(
     text,
-    option("--label", metavar="COLUMN", help="Column to predict, such as the topic."),
-    option("--author", metavar="COLUMN", help="Column that names the author of a text."),
+    option(
+        "--label",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column to predict, such as the topic. Repeat the option for several columns.",
+    ),
+    option(
+        "--author",
+        metavar="COLUMN",
+        multiple=True,
+        help="Column that names the author of a text. Repeat the option for several columns.",
+    ),
     option("--split", metavar="COLUMN", help="Column that says train or test."),
     option(
         "--test-share",
@@ -296,6 +306,18 @@ corpus_options = combine(
         default=0.4,
         show_default=True,
         help="Without --split: share of the texts to test on.",
+    ),
+    option(
+        "--group",
+        metavar="COLUMN",
+        help="Column with groups, such as threads or authors: texts of a group are never both "
+        "for training and for testing.",
+    ),
+    option("--time", metavar="COLUMN", help="Column with the time of a text, such as a year."),
+    option(
+        "--split-by",
+        type=click.Choice(["time"]),
+        help="With 'time', test on the latest texts, by the column of --time.",
     ),
     option(
         "--min-test",
@@ -307,10 +329,23 @@ corpus_options = combine(
 )
 """Columns of a file with texts, labels and authors, and which texts are for testing."""
 
+CORPUS_COLUMNS = ("text", "label", "author", "split", "test_share", "group", "time", "split_by")
+
 
 def corpus_columns(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options that describe a corpus from `options`, and return them."""
-    return {name: options.pop(name) for name in ("text", "label", "author", "split", "test_share")}
+    """Remove the options that describe a corpus from `options`, and return them.
+
+    The values of `label` and `author` are tuples of names.
+    """
+    return {name: options.pop(name) for name in CORPUS_COLUMNS}
+
+
+def single_columns(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a command that takes one column of labels and one of authors."""
+    for name in ("label", "author"):
+        if len(columns[name]) > 1:
+            raise click.UsageError(f"this command takes one --{name}: run it for each column")
+    return {**columns, **{name: next(iter(columns[name]), None) for name in ("label", "author")}}
 
 
 evaluation_options = combine(

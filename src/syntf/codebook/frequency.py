@@ -4,6 +4,10 @@ With the probability r the true answer is kept; otherwise any answer is released
 chance. So of N released answers, an entry is in N·c by chance alone, where c = (1 − r)·n/K for
 answers of n entries out of K. The estimate subtracts that and divides by r. It is unbiased, and it
 uses released and public numbers only, so it costs no privacy.
+
+The standard error is that of the noise: how far the estimate is from the true number among these
+very documents. Of t documents with the entry each shows it with the probability r + c, of the
+others with c, so the variance of the released number is t·(r + c)(1 − r − c) + (N − t)·c(1 − c).
 """
 
 from dataclasses import dataclass
@@ -14,6 +18,9 @@ from numpy.typing import NDArray
 from syntf.codebook.lists import EntryList
 from syntf.mechanism.response import ResponseMechanism
 
+NORMAL_95 = 1.959964
+"""A normal variable is within this many standard deviations of its mean in 95 % of cases."""
+
 
 @dataclass(frozen=True)
 class Estimates:
@@ -21,6 +28,15 @@ class Estimates:
 
     counts: NDArray[np.float64]
     errors: NDArray[np.float64]
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of the 95 % confidence interval of each number, by the normal law.
+
+        >>> one = Estimates(np.array([100.0]), np.array([10.0]))
+        >>> [round(float(end[0]), 1) for end in one.interval()]
+        [80.4, 119.6]
+        """
+        return self.counts - NORMAL_95 * self.errors, self.counts + NORMAL_95 * self.errors
 
 
 def estimate(
@@ -38,8 +54,8 @@ def estimate(
     drawn = int(released.sum()) // entry_list.size
     kept = 1 - mechanism.answers * mechanism.background / mechanism.total
     chance = (1 - kept) * entry_list.size / len(entry_list)
-    share = released / max(1, drawn)
     counts = np.asarray((released - drawn * chance) / kept, dtype=np.float64)
-    least = chance * (1 - chance)  # an entry that nobody released still has the noise's variance
-    errors = np.asarray(np.sqrt(drawn * np.maximum(share * (1 - share), least)) / kept)
-    return Estimates(counts, errors)
+    true = np.clip(counts, 0, drawn)
+    shown = kept + chance
+    variance = true * shown * (1 - shown) + (drawn - true) * chance * (1 - chance)
+    return Estimates(counts, np.asarray(np.sqrt(np.maximum(variance, 0)) / kept))

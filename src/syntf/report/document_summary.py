@@ -17,6 +17,7 @@ class PrototypeCount:
     released : the number of released answers that hold it.
     estimate, error : the estimated number of documents that it fits best, corrected for the known
         noise, and the standard error of the estimate.
+    truth : the true number, for reports to the owner of the texts alone; never in a release.
     """
 
     list: str
@@ -25,6 +26,7 @@ class PrototypeCount:
     released: int
     estimate: float
     error: float
+    truth: int | None = None
 
 
 @dataclass(frozen=True)

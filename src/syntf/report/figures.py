@@ -144,6 +144,7 @@ def document_figures(
                 "released": one.released,
                 "documents": round(one.estimate),
                 "error": round(one.error),
+                **({} if one.truth is None else {"truth": one.truth}),
             }
             for one in summary.leading
         ],

@@ -1,7 +1,6 @@
 """`syntf evaluate`: what releases of these texts keep for an analyst and reveal to attackers."""
 
-from dataclasses import asdict
-from datetime import date
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +61,11 @@ def command(
     traffic light. DIR gets results.csv, scenarios.csv, linkage.csv, chance.csv, a report and
     figures. Run the same command again to continue an interrupted evaluation.
 
+    With labels, DIR also gets clusters.csv (do documents that are grouped without labels have the
+    same label?) and labels.csv (which labels survive); with --time trends.csv: the share of each
+    label over time, estimated from a release. Several label or author columns are evaluated one
+    after the other, each in a folder of its own inside DIR.
+
     With --queries and --relevance, plain queries are also searched in the texts, in the term
     vectors and in releases, and DIR gets search.csv. This needs no labels and no authors.
 
@@ -72,31 +76,22 @@ def command(
     Examples:
       syntf evaluate mails.csv --label topic --author sender --out proof
       syntf evaluate mails.csv --label topic --document-loss 10 --out proof
+      syntf evaluate mails.csv --label topic --time year --split-by time --out proof
       syntf evaluate docs.csv --id id --queries q.csv --relevance judged.csv --out proof
     """
-    from syntf.cli import evaluation_tables, output
+    from syntf.cli import output
     from syntf.core.errors import SyntfError
-    from syntf.evaluation.experiment import about, folder
-    from syntf.evaluation.experiment.corpus import corpus_from_table
-    from syntf.evaluation.experiment.evaluator import (
-        ALL_ATTACKERS,
-        DOCUMENT_ATTACKERS,
-        Evaluator,
-    )
-    from syntf.evaluation.experiment.experiment import Experiment
-    from syntf.evaluation.experiment.run_log import resumable
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
     from syntf.inputs.columns import texts
     from syntf.pipeline.sample import knows_english, look_with, refuse_unreadable
-    from syntf.report.page import REPORT_FILE, render_report
-    from syntf.report.verdict import judge
 
     columns = corpus_columns(options)
+    labels, authors = columns.pop("label"), columns.pop("author")
     reader = reader_from(options)
     settings = settings_from(options)
-    predicts = columns["label"] is not None or columns["author"] is not None
-    if not predicts and options["queries"] is None:
+    cases = column_pairs(labels, authors)
+    if not cases and options["queries"] is None:
         raise SyntfError("nothing to predict: name a column with --label, --author or both")
     if scrub:
         scrubber_version()  # raises an error if scrubadub is not installed
@@ -106,86 +101,47 @@ def command(
     english = knows_english(settings)
     if not accept_coverage:
         refuse_unreadable(sample, english=english, done="measured")
-    if not predicts:
-        notices = [*reader["notices"], *sample.problems(english=english)]
+    notices = [*reader["notices"], *sample.problems(english=english)]
+    if not cases:
         _only_search(searches, settings, out, runs, notices, force, as_json, quiet)
         return
-    corpus = corpus_from_table(documents, **columns)
-    evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
-    notices = [
-        *reader["notices"],
-        *corpus.notices,
-        *sample.problems(english=english),
-        *(missing if columns["author"] is not None else []),
-    ]
-    if columns["label"] is not None and evaluator.why_no_labels:
-        notices.append(evaluator.why_no_labels)
-    if evaluator.why_no_labels and not evaluator.scenarios:
-        raise SyntfError(f"there is nothing to measure: {'; '.join(notices)}")
-    with output.progress(quiet) as stages:
-        attackers = DOCUMENT_ATTACKERS if settings.unit == "document" else ALL_ATTACKERS
-        experiment = Experiment(corpus, evaluator, settings, runs, attackers, stages=stages)
-        results, parameters = folder.evaluate_settings(experiment, out, force=force, scrub=scrub)
-        with resumable():
-            linkage, guarantee, table, rows = _attack_release(corpus, settings, stages)
-            found = _search(searches, settings, out, runs, notices, stages)
-    folder.write_linkage(out, linkage)
-    name, today = inputs.name_of(input), date.today().isoformat()
-    about.write_about(out, about.describe_texts(corpus, name, today, rows))
-    scores = folder.read_evaluation(out, parameters)
-    verdict = judge(scores, guarantee.loss_per_document if guarantee.private else None)
-    html = render_report(guarantee, table, evaluation=scores)
-    (out / REPORT_FILE).write_bytes(html.encode())
+    from syntf.cli.evaluation_run import EvaluationRun
+
+    run = EvaluationRun(
+        inputs.name_of(input), documents, settings, sample, notices, runs, min_test, tagger, scrub,
+        force, as_json, quiet,
+    )  # fmt: skip
+    records = {}
+    for name, label, author in cases:
+        place = out / name if name else out
+        if name and not (quiet or as_json):
+            output.say(f"\n[bold]{output.escape(name)}[/]")
+        records[name] = run.measure({**columns, "label": label, "author": author}, place, searches)
+        searches = None  # it is measured once
     if as_json:
-        output.emit(
-            {
-                "note": evaluation_tables.HEADING,
-                "notices": notices,
-                "verdict": asdict(verdict),
-                "sample": asdict(sample),
-                **evaluation_tables.loss_record(results, parameters),
-                "runs": runs,
-                "tagger": experiment.tagger_name or None,
-                "results": evaluation_tables.result_records(results),
-                "linkage": [folder.linkage_row(attack) for attack in linkage],
-                "search": search_records(found),
-                "out": str(out),
-            }
-        )
-    elif not quiet:
-        evaluation_tables.print_heading([])
-        evaluation_tables.print_verdict(verdict)
-        evaluation_tables.print_notices(notices)
-        chance = folder.read_chance(out)
-        output.show(evaluation_tables.comparison_table(results, parameters, chance))
-        output.say(
-            f"{evaluation_tables.loss_text(results, parameters)}; "
-            f"mean of {runs} run{'s' * (runs > 1)} ± standard deviation"
-        )
-        output.say(f"texts: {', '.join(f'{name} {value}' for name, value in sample.described())}")
-        if evaluator.scenarios:
-            output.say(f"part-of-speech tags: {output.escape(experiment.tagger_name)}")
-        if linkage:
-            output.show(evaluation_tables.linkage_table(linkage))
-            for line in evaluation_tables.first_guess_lines(linkage):
-                output.say(line)
-        if found:
-            output.show(search_table(found))
-        evaluation_tables.print_folder("Results and figures", out)
+        output.emit({"evaluations": records} if len(records) > 1 else records[""])
 
 
-def _search(
-    task: Any, settings: Settings, out: Path, runs: int, notices: list[str], stages: Any
-) -> list[Any]:
-    """Measure search, if there is such a task; write ``search.csv`` and add to the notices."""
-    if task is None:
-        return []
-    from syntf.evaluation.tasks.search import evaluate_search, write_search
+def column_pairs(
+    labels: Sequence[str], authors: Sequence[str]
+) -> list[tuple[str, str | None, str | None]]:
+    """Return which columns are evaluated together: the name of a folder, the label, the author.
 
-    results, more = evaluate_search(task, settings, runs=runs, stages=stages)
-    notices += [*task.notices, *more]
-    write_search(out, results)
-    return results
+    Each label goes with the first author, and each further author with the first label.
+
+    >>> column_pairs(["topic"], ["sender"])
+    [('', 'topic', 'sender')]
+    >>> column_pairs(["topic", "year"], ["sender"])
+    [('topic-sender', 'topic', 'sender'), ('year-sender', 'year', 'sender')]
+    """
+    label, author = (next(iter(names), None) for names in (labels, authors))
+    pairs = [(one, author) for one in labels] + [(label, one) for one in authors[1:]]
+    if not labels:
+        pairs = [(None, one) for one in authors]
+    pairs = list(dict.fromkeys(pairs))
+    if len(pairs) == 1:
+        return [("", *pairs[0])]
+    return [("-".join(filter(None, pair)).replace("/", "_"), *pair) for pair in pairs]
 
 
 def _only_search(
@@ -200,13 +156,14 @@ def _only_search(
 ) -> None:
     """Measure search alone, for texts without labels and authors."""
     from syntf.cli import evaluation_tables, output
+    from syntf.cli.evaluation_run import measure_search
     from syntf.evaluation.experiment.folder import check_folder
     from syntf.evaluation.tasks.search import SEARCH
 
     check_folder(out, (SEARCH,), force=force)
     out.mkdir(parents=True, exist_ok=True)
     with output.progress(quiet) as stages:
-        found = _search(task, settings, out, runs, notices, stages)
+        found = measure_search(task, settings, out, runs, notices, stages)
     if as_json:
         record = {"notices": notices, "runs": runs, "search": search_records(found)}
         output.emit({"note": evaluation_tables.HEADING, **record, "out": str(out)})
@@ -214,37 +171,3 @@ def _only_search(
         evaluation_tables.print_heading(notices)
         output.show(search_table(found))
         evaluation_tables.print_folder("Results", out)
-
-
-def _attack_release(
-    corpus: Any, settings: Settings, stages: Any
-) -> tuple[list[Any], Any, Any, list[str]]:
-    """Link texts with releases.
-
-    Return the attacks, the guarantee, what a report shows of the mechanism, and some drawn rows.
-    """
-    from syntf.evaluation.experiment.about import describe_rows, shown_documents
-
-    some = [corpus.texts[place] for place in shown_documents(corpus).tolist()]
-    if settings.unit == "document":
-        from syntf.evaluation.attack.document_linkage import attack_document_release
-        from syntf.pipeline.document import DocumentAnonymizer
-        from syntf.report.document_summary import DocumentSummary
-
-        whole = DocumentAnonymizer.build(settings, stages=stages)
-        linkage = list(attack_document_release(corpus, whole, stages=stages))
-        mechanism = whole.mechanism(len(corpus))
-        kept = float(mechanism.response(mechanism.general).keep_probability)
-        summary = DocumentSummary(kept, len(mechanism.general), 0, [])
-        drawn, _ = whole.single.described(whole.draw_singly(whole.read(some)))
-        rows = describe_rows(drawn, whole.outputs)
-        return linkage, whole.guarantee(mechanism), summary, rows
-    from syntf.evaluation.attack.linkage import attack_release
-    from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.report.table_summary import summarize_table
-
-    anonymizer = Anonymizer.build(settings, corpus.training_texts, stages=stages)
-    linkage = list(attack_release(corpus, anonymizer, stages=stages))
-    guarantee = anonymizer.guarantee()
-    table = summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=guarantee.length)
-    return linkage, guarantee, table, describe_rows(anonymizer.anonymize(some), anonymizer.outputs)

@@ -18,6 +18,7 @@ from syntf.cli.options import (
     reader_words,
     setting_options,
     settings_from,
+    single_columns,
 )
 from syntf.pipeline.settings import DEFAULT_PRESET, Settings
 
@@ -118,7 +119,7 @@ def command(
     from syntf.evaluation.tuning.job import find_parameters, read_corpus
     from syntf.evaluation.tuning.search import Goal
 
-    columns = corpus_columns(options)
+    columns = single_columns(corpus_columns(options))
     reader = reader_from(options)
     job_options = {name: options.pop(name) for name in ("min_test", "runs", "tagger", "force")}
     settings = settings_from({**options, "preset": unit})

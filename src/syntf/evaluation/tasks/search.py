@@ -5,7 +5,7 @@ searched with BM25 on their counts (:mod:`syntf.evaluation.tasks.ranking`); the 
 that of :mod:`syntf.pipeline.query`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from syntf.core.counts import matrix
 from syntf.core.csv_files import write_table
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
@@ -26,17 +25,11 @@ from syntf.evaluation.tasks.ranking import (
     score_rankings,
     tie_order,
 )
-from syntf.pipeline.anonymizer import Anonymizer
-from syntf.pipeline.document import DocumentAnonymizer
-from syntf.pipeline.query import topic_queries, word_queries
+from syntf.evaluation.tasks.releases import Releases, releases_of
 from syntf.pipeline.settings import Settings
-from syntf.text.documents import term_frequencies
 
 SEARCH = "search.csv"
 CHANCE = "chance"
-
-Searched = tuple[csr_matrix, csr_matrix]
-"""Queries and documents, over the same columns."""
 
 
 class SearchResult(NamedTuple):
@@ -52,11 +45,16 @@ class SearchResult(NamedTuple):
 
 
 def evaluate_search(
-    task: SearchTask, settings: Settings, *, runs: int = 10, stages: Stages = silent
+    task: SearchTask,
+    settings: Settings,
+    *,
+    runs: int = 10,
+    stages: Stages = silent,
+    releases: Releases | None = None,
 ) -> tuple[list[SearchResult], list[str]]:
     """Search texts, term vectors and releases; return the scores and notices for the owner.
 
-    A vocabulary that is fitted is fitted on all documents.
+    releases : the documents, if they have been read already.
     """
     ties = tie_order(task.names)
 
@@ -67,15 +65,16 @@ def evaluate_search(
         return SearchResult(method, 1, score)
 
     results = [one("original", scored(search_texts(task)))]
-    vectorised, release = (_whole_documents if settings.unit == "document" else _single_words)(
-        task, settings, stages
-    )
-    notices = _notices(task, vectorised[0])
-    results.append(one("vectorised", scored(search_counts(*vectorised))))
+    releases = releases or releases_of(task.texts, settings, stages)
+    queries = releases.vectorise(task.queries)
+    notices = _notices(task, queries)
+    results.append(one("vectorised", scored(search_counts(queries, releases.vectorised))))
+    scores = []
     with stages("searching", runs) as advance:
-        scores = []
         for _ in range(runs):
-            scores.append(scored(search_counts(*release())))
+            release = releases.draw()
+            asked = releases.query(task.queries, release)
+            scores.append(scored(search_counts(asked, release.counts)))
             advance(1)
     columns = list(zip(*scores, strict=True))
     deviation = RankingScore(*map(stdev, columns)) if runs > 1 else None
@@ -121,36 +120,6 @@ def write_search(out: Path, results: Sequence[SearchResult]) -> None:
         for one in results
     )
     write_table(out / SEARCH, header, rows)
-
-
-def _whole_documents(
-    task: SearchTask, settings: Settings, stages: Stages
-) -> tuple[Searched, Callable[[], Searched]]:
-    anonymizer = DocumentAnonymizer.build(settings, stages=stages)
-    documents = anonymizer.read(task.texts, stages=stages)
-    queries = anonymizer.read(task.queries)
-    mechanism = anonymizer.mechanism(len(documents))
-
-    def release() -> Searched:
-        drawn = mechanism.release(documents)
-        asked = topic_queries(mechanism, drawn.sharpened or drawn.general, queries)
-        return asked, matrix(mechanism.described(drawn)[0])
-
-    return (matrix(queries.counts), matrix(documents.counts)), release
-
-
-def _single_words(
-    task: SearchTask, settings: Settings, stages: Stages
-) -> tuple[Searched, Callable[[], Searched]]:
-    anonymizer = Anonymizer.build(settings, task.texts, stages=stages)
-    documents = anonymizer.read(task.texts, stages=stages)
-    queries = anonymizer.read(task.queries)
-    asked, terms = word_queries(anonymizer, queries), len(anonymizer.vocabulary.inputs)
-
-    def release() -> Searched:
-        return asked, anonymizer.draw(documents, stages=stages)
-
-    return (term_frequencies(queries, terms), term_frequencies(documents, terms)), release
 
 
 def _notices(task: SearchTask, queries: csr_matrix) -> list[str]:

@@ -116,8 +116,9 @@ def read_corpus(
     if stand_in == "newsgroups":
         return newsgroups.newsgroups(data_home)
     if stand_in == "example":
-        own = {"text": "text", "label": "topic", "author": "author", "split": None}
-        columns = {**columns, **own}
+        own = {"text": "text", "label": "topic", "author": "author"}
+        none = dict.fromkeys(("split", "group", "time", "split_by"))
+        columns = {**columns, **own, **none}
         with as_file(files("syntf").joinpath("data", "example.csv")) as path:
             table = inputs.read(path)
     elif columns["label"] is None:
