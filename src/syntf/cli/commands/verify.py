@@ -1,5 +1,6 @@
 """`syntf verify`: check a release that was received."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ def show(result: "VerificationResult") -> None:
         output.table(statements)
     if result.checksum is not None:
         output.say(f"checksum {result.checksum}", wrap=False)
-    output.say(verdict(result), wrap=False)
+    output.say(verdict(result), wrap=sys.stdout.isatty())
 
 
 def verdict(result: "VerificationResult") -> str:
