@@ -2,6 +2,7 @@
 
     python benchmarks/bench.py run [--data-home DIR] [--vectors GLOVE] [--only PART …]
                                    [--times 1 10 100] [--sizes 5000 25000] [--rounds 5]
+                                   [--earlier FOLDER/src]
     python benchmarks/bench.py compare
     python benchmarks/bench.py page RESULT.json …
 
@@ -21,7 +22,7 @@ from pathlib import Path
 from suite import history, machine
 from suite.figures import Figure
 from suite.page import page, shown, table
-from suite.parts import corpus, drawing, fitted, limits, startup, tables
+from suite.parts import corpus, drawing, fitted, limits, startup, tables, versions
 from suite.place import SIZES, Place
 from suite.process import Unavailable
 from suite.record import Record, Section, merged
@@ -34,7 +35,10 @@ PARTS = {
     "drawing": drawing,
     "fitted": fitted,
     "limits": limits,
+    "versions": versions,
 }
+OPTIONAL = {"versions"}
+"""Parts that need an option of their own; a run without them still counts as a whole run."""
 HISTORY = machine.ROOT / "benchmarks" / "history.jsonl"
 PAGE = machine.ROOT / "docs" / "benchmarks.md"
 RESULTS = machine.ROOT / "build" / "bench"
@@ -56,6 +60,9 @@ def main() -> int:
     )
     run.add_argument("--rounds", type=int, default=5)
     run.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    run.add_argument(
+        "--earlier", default="", help="sources of an earlier version, for the part versions"
+    )
     commands.add_parser("compare", help="compare the newest run with the one before it")
     page_parser = commands.add_parser("page", help="write the page from JSON files of runs")
     page_parser.add_argument("records", type=Path, nargs="+")
@@ -70,7 +77,7 @@ def main() -> int:
     except Unavailable as error:  # 20 newsgroups are missing
         print(f"bench.py: {error}", file=sys.stderr)
         return 1
-    if set(options.only) == set(PARTS):
+    if set(options.only) | OPTIONAL == set(PARTS):
         history.append(HISTORY, record.run)
         show(record)
     print(figures_table(record.figures))
@@ -90,13 +97,15 @@ def run_parts(options: argparse.Namespace) -> Record:
         RESULTS.mkdir(parents=True, exist_ok=True)
         place = Place(
             Path(folder), RESULTS, say, options.data_home, options.vectors,
-            tuple(options.times), options.rounds, tuple(options.sizes),
+            tuple(options.times), options.rounds, tuple(options.sizes), options.earlier,
         )  # fmt: skip
         for name in (name for name in PARTS if name in options.only):
             part, results = PARTS[name], Results()
             for rows in part.groups(place):
                 results |= measure(rows, say)
             rows = list(results.values())
+            if not rows:
+                continue
             figures = part.figures(results)
             sections.append(Section(name, part.TITLE, part.NOTE, rows, figures))
             say(f"written to {Record(about, sections).write(RESULTS)}")

@@ -39,6 +39,7 @@ class Place:
     times: tuple[int, ...] = (1, 10)
     rounds: int = 5
     sizes: tuple[int, ...] = SIZES
+    earlier: str = ""
 
     @property
     def few(self) -> int:
@@ -63,6 +64,13 @@ class Place:
             for _ in range(times):
                 single.seek(len(header))
                 shutil.copyfileobj(single, out, 1 << 20)
+        return path
+
+    def json_lines(self) -> Path:
+        """Write 20 newsgroups as JSON lines, and return the path of the file."""
+        path = self.scratch / "news.jsonl"
+        if not path.exists():
+            self._write("write_news", self.data_home, path)
         return path
 
     def ten(self) -> Path:
