@@ -83,7 +83,7 @@ def test_topics_of_plain_sentences_are_found(embedded_encoder):
 
 def encode_columns(codebook, vectors):
     """Encode the columns of a release by a new encoder, and tell whether the cache had them."""
-    made = encoder_module.Encoder(codebook, vectors)
+    made = encoder_module.Encoder(codebook, vectors, cache=True)
     with pytest.MonkeyPatch.context() as patch:
         computed = []
         own = encoder_module.Encoder.word_vectors
@@ -140,6 +140,12 @@ def test_another_codebook_has_another_entry_in_the_cache(toy_encoder, empty_cach
     second, was_known = encode_columns(other, toy_encoder.vectors)
     assert not was_known
     assert (first != second).any()
+
+
+def test_nothing_is_cached_unless_it_is_asked_for(toy_encoder, empty_cache):
+    """A receiver who verifies a release trusts no cache."""
+    assert toy_encoder.column_vectors.any()
+    assert not empty_cache.exists()
 
 
 def test_nothing_is_cached_for_a_codebook_of_private_texts(toy_encoder, empty_cache):

@@ -8,7 +8,7 @@ from pathlib import Path
 from suite.figures import Figure, compared
 from suite.place import Place
 from suite.process import Unavailable, worker
-from suite.rows import Results, Row
+from suite.rows import Kind, Results, Row
 
 TITLE = "Against an earlier version"
 NOTE = """\
@@ -62,7 +62,7 @@ def _row(place: Place, job: str, which: str, source: str) -> Row:
         texts = {"start": place.ten, "jsonl": place.json_lines}.get(job, place.news)()
         chosen = "paper" if job == "paper" else preset
         command += ["anonymize", str(texts), "--preset", chosen, *written]
-    kind = "fresh" if job == "estimator" else "whole"
+    kind: Kind = "fresh" if job == "estimator" else "whole"
     return Row(
         f"versions/{job}/{which}", f"{JOBS[job]}, {version}", command, kind, place.rounds,
         warm=True, env=env,

@@ -80,11 +80,13 @@ class Encoder:
 
     text_encoder : the encoder that the codebook was built with, if a person supplied one. Without
         it such a codebook can still be shown and verified, but no document can be encoded.
+    cache : whether :attr:`column_vectors` may be read from the cache and written to it.
     """
 
     codebook: Codebook
     vectors: WordVectors
     text_encoder: TextEncoder | None = None
+    cache: bool = False
 
     def __post_init__(self) -> None:
         book, matrix = self.codebook, self.vectors.matrix
@@ -173,9 +175,9 @@ class Encoder:
     def column_vectors(self) -> Vectors:
         """The encoded vectors of the words that are the columns of a release.
 
-        They are kept in the cache, unless the codebook was built from texts that are not public.
+        A codebook that was built from texts which are not public leaves nothing in the cache.
         """
-        if self.codebook.origin == "private":
+        if not self.cache or self.codebook.origin == "private":
             return self.word_vectors(self.columns)
         key = sha256(f"{_SCHEME}\n{self.codebook.digest}\n{self.vectors.digest}".encode())
         path = cache_store.folder() / f"{key.hexdigest()}.encoded"

@@ -239,7 +239,7 @@ class DocumentAnonymizer:
                 f"the codebook was built with the encoder {codebook.encoder}: give the same one "
                 "with --encoder"
             )
-        encoder = Encoder(codebook, vectors, text_encoder)
+        encoder = Encoder(codebook, vectors, text_encoder, cache=True)
         return cls(settings, WordReader(analyzer, vectors.words), encoder, source)
 
     @property

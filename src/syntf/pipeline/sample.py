@@ -12,6 +12,7 @@ Fewer than :data:`FEWEST` texts are not judged, so that no single text decides.
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from syntf.core.errors import SyntfError
@@ -153,9 +154,13 @@ def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Collection[str
     """
     step = max(1, len(texts) // LARGEST)
     some = [text[:CHARACTERS] for text in texts[::step][:LARGEST]]
-    known, unknown, empty = _counted(some, analyzer, frozenset(words))
+    tokens = [_WORD.findall(text.lower()) for text in some]
+    if isinstance(analyzer, Analyzer):
+        known, unknown, empty = _counted(tokens, analyzer, words)
+    else:  # only a pipeline of spaCy knows its words
+        found = coverage(some, analyzer, words)
+        known, unknown, empty = found.known, found.unknown, found.empty
     count = max(1, len(some))
-    tokens = [_WORD.findall(text) for text in some]
     return Sample(
         documents=len(some),
         empty=empty / count,
@@ -198,21 +203,18 @@ def describe_text(
 
 
 def _counted(
-    texts: Sequence[str], analyzer: Analysis[Any], words: frozenset[str]
+    texts: Sequence[Sequence[str]], analyzer: Analyzer, words: Collection[str]
 ) -> tuple[int, int, int]:
-    """Count known words, unknown words, and texts without a known word."""
-    if not isinstance(analyzer, Analyzer):  # only a pipeline of spaCy knows its words
-        found = coverage(texts, analyzer, words)
-        return found.known, found.unknown, found.empty
-    known = unknown = empty = 0
-    for text in texts:
-        tokens = [token for token in _WORD.findall(text.lower()) if not token.isdigit()]
-        said = [token for token in tokens if token not in analyzer.stop_words]
-        of_these = sum(token in words for token in said)
-        known += of_these
-        unknown += len(said) - of_these
-        empty += not of_these
-    return known, unknown, empty
+    """Count known words, unknown words, and texts without a known word; texts are lists of words.
+
+    Words are looked up once, however often they occur.
+    """
+    left_out = analyzer.stop_words
+    said = {word for word in chain.from_iterable(texts) if not word.isdigit()}.difference(left_out)
+    known = said.intersection(words)
+    of_each = [sum(map(known.__contains__, text)) for text in texts]
+    together = sum(map(said.__contains__, chain.from_iterable(texts)))
+    return sum(of_each), together - sum(of_each), of_each.count(0)
 
 
 def refuse_unreadable(sample: Sample, *, english: bool, done: str = "released") -> None:

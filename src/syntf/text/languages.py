@@ -81,24 +81,25 @@ def guess_language(texts: Iterable[str]) -> str | None:
     'en'
     >>> guess_language(["12", "34"])
     """
+    words: Counter[str] = Counter()
+    for text in texts:
+        words.update(_WORD.findall(text.lower()))
     letters: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    count = 0
     scripts, languages_of = _letters_of_scripts(), _languages_of_words()
-    for text in texts:
-        for word in _WORD.findall(text.lower()):
-            count += 1
-            letters["all"] += len(word)
-            if not word.isascii():
-                for script, pattern in scripts.items():
-                    letters[script] += len(pattern.findall(word))
-            for language in languages_of.get(word, ()):
-                found[language] += 1
+    for word, times in words.items():
+        letters["all"] += times * len(word)
+        if not word.isascii():
+            for script, pattern in scripts.items():
+                letters[script] += times * len(pattern.findall(word))
+        for language in languages_of.get(word, ()):
+            found[language] += times
     script, share = max(((name, letters[name]) for name in SCRIPTS), key=lambda pair: pair[1])
     if share * 2 > letters["all"]:
         return "japanese" if letters["japanese"] and script == "chinese" else script
     if letters["japanese"] * 5 > letters["all"]:
         return "japanese"
+    count = words.total()
     if count < FEWEST_WORDS or not found:
         return None
     language, times = found.most_common(1)[0]

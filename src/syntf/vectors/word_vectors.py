@@ -6,7 +6,7 @@ and rounded. The mechanism sees these integers and nothing finer.
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib import resources
 from os import PathLike
@@ -94,8 +94,7 @@ class WordVectors:
     def embedded(cls) -> Self:
         """Return the public table that comes with the package, made from GloVe; memory-mapped."""
         data = resources.files("syntf").joinpath("data")
-        words = data.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
-        vectors = cls(words, np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
+        vectors = cls(_embedded_words(), np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
         vectors.is_embedded = True
         return vectors
 
@@ -108,6 +107,12 @@ class WordVectors:
     def read(cls, path: str | PathLike[str], stages: Stages = silent) -> Self:
         """Read vectors from a file, in any format of :mod:`syntf.vectors.files`."""
         return cls(*files.read(path, stages))
+
+
+@cache
+def _embedded_words() -> list[str]:
+    data = resources.files("syntf").joinpath("data")
+    return data.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
 
 
 def read_cached(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:
