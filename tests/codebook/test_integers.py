@@ -60,3 +60,20 @@ def test_several_nearest_agree_with_a_full_sort(count):
     exact = documents.astype(np.int64) @ entries.astype(np.int64).T
     expected = [sorted(range(8), key=lambda e, row=row: (-row[e], e))[:count] for row in exact]
     assert nearest_several(documents, entries, count).tolist() == expected
+
+
+@pytest.mark.parametrize(("entries", "count"), [(256, 20), (700, 1), (700, 20), (2000, 300)])
+def test_the_best_of_many_entries_are_those_of_a_full_sort(entries, count):
+    """Many entries are compared in groups first; equal products keep the order of entries."""
+    random = np.random.default_rng(entries + count)
+    documents = random.integers(-3, 4, (300, 5)).astype(np.int16)  # more than one block
+    many = random.integers(-3, 4, (entries, 5)).astype(np.int16)
+    expected = np.argsort(-products(documents, many), axis=1, kind="stable")[:, :count]
+    assert (nearest_several(documents, many, count) == expected).all()
+
+
+def test_the_nearest_of_several_blocks_are_found():
+    random = np.random.default_rng(5)
+    documents = random.integers(-9, 10, (2500, 4)).astype(np.int16)
+    prototypes = random.integers(-9, 10, (30, 4)).astype(np.int16)
+    assert (nearest(documents, prototypes) == products(documents, prototypes).argmax(1)).all()

@@ -8,6 +8,9 @@ import pytest
 from scipy.sparse import load_npz
 
 from syntf import SynTF
+from syntf.codebook.encoder import Encoded
+from syntf.core import entropy
+from syntf.core.counts import Rows
 from syntf.core.errors import SyntfError
 from syntf.pipeline.document import DocumentMechanism
 from syntf.releases import document_run, draft
@@ -99,3 +102,31 @@ def test_the_estimator_promises_exactly_the_loss_that_was_asked_for(texts):
     assert synthetic.guarantee_.loss_per_document == 6
     assert len(synthetic.labels_) == 12
     assert synthetic.transform(["", "qwxyz"]).sum() == 2 * counts[0].sum()
+
+
+class PlainReader:
+    """Encodes a text that is a number as a vector of that number."""
+
+    source = staticmethod(entropy.Seeded(3))
+
+    def read(self, texts):
+        vectors = np.array([[int(text)] for text in texts], dtype=np.int16).reshape(-1, 1)
+        ends = np.arange(len(texts) + 1)
+        numbers = vectors[:, 0].astype(np.int32)
+        return Encoded(vectors, Rows(numbers, numbers * 0, ends, (len(texts), 1)))
+
+
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_the_sample_holds_the_documents_at_its_places(monkeypatch, batch):
+    """Documents that lost their slots are dropped on the way, more than once."""
+    monkeypatch.setattr(document_run, "SAMPLE", 8)
+    sample = document_run.Sample(PlainReader())
+    texts = [str(number) for number in range(500)]
+    for start in range(0, len(texts), batch):
+        sample.add(texts[start : start + batch])
+        encoded = sample.encoded()
+        assert encoded.vectors[:, 0].tolist() == sample.places.tolist()
+        assert np.asarray(encoded.counts.data).tolist() == sample.places.tolist()
+        assert len(set(sample.places.tolist())) == min(8, sample.seen)
+        assert sum(map(len, sample._parts)) <= 2 * 8 + 8 + batch
+    assert sample.places.max() > 250

@@ -24,6 +24,7 @@ from syntf.codebook.text_encoder import TextEncoder
 from syntf.core import cache_store, drawing
 from syntf.core.counts import Counts, Rows, stack, take
 from syntf.core.errors import SyntfError
+from syntf.core.parallel import for_each_block
 from syntf.core.progress import Advance
 from syntf.text.documents import Documents
 from syntf.text.word_reader import WordReader
@@ -126,12 +127,13 @@ class Encoder:
         counts = self._counts(documents)
         vectors = np.zeros((len(documents), self.codebook.dimensions), dtype=np.int16)
         starts = np.asarray(counts.indptr, dtype=np.int64)
-        for first in range(0, len(documents), _STEP):
-            last = min(first + _STEP, len(documents))
-            own = slice(starts[first], starts[last])
-            vectors[first:last] = self._vectors(
-                starts[first : last + 1] - own.start, counts.indices[own], counts.data[own]
-            )
+
+        def encode_block(block: slice) -> None:
+            own = slice(starts[block.start], starts[block.stop])
+            ends = starts[block.start : block.stop + 1] - own.start
+            vectors[block] = self._vectors(ends, counts.indices[own], counts.data[own])
+
+        for_each_block(encode_block, len(documents), _STEP)
         return Encoded(vectors, counts)
 
     def word_vectors(self, rows: NDArray[np.int32]) -> Vectors:
@@ -140,11 +142,14 @@ class Encoder:
         if book.encoder:
             return self._own_words(rows)
         found = np.empty((len(rows), len(book.centre)), dtype=np.int16)
-        for first in range(0, len(rows), _STEP):
-            some = rows[first : first + _STEP]
+
+        def encode_block(block: slice) -> None:
+            some = rows[block]
             single = np.asarray(self.vectors.matrix[some], dtype=np.int64)
             weighted = single * np.maximum(book.weight[some], 1)[:, None].astype(np.int64)
-            found[first : first + _STEP] = self._project(weighted, book.word_centre)
+            found[block] = self._project(weighted, book.word_centre)
+
+        for_each_block(encode_block, len(rows), _STEP)
         own = self._own_words(rows) if len(book.own_rows) else None
         return self._beside(found, own)
 

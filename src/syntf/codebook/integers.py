@@ -12,13 +12,16 @@ make that possible at full speed:
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.parallel import for_each_block
+
 LENGTH = 2000
 """The length of every encoded document and every prototype."""
 
 _BITS = 20  # the largest component gets this many bits before squares are added
 _CACHED = 512  # rows scaled at once, so that their numbers stay in the cache of the processor
-_BLOCK = 8192  # documents compared with all prototypes at once
-_FEW = 256  # the same where all products are put in order
+_BLOCK = 1024  # documents compared with all prototypes at once
+_GROUPS = 256  # groups of entries whose largest products are compared
+_FEW = 128  # the same where all products are put in order
 
 Vectors = NDArray[np.int16]
 
@@ -63,9 +66,11 @@ def nearest(documents: Vectors, prototypes: Vectors) -> NDArray[np.int64]:
     A document of zeros, which has no known word, gets the first prototype.
     """
     found = np.zeros(len(documents), dtype=np.int64)
-    for start in range(0, len(documents), _BLOCK):
-        block = slice(start, start + _BLOCK)
+
+    def find_block(block: slice) -> None:
         found[block] = np.argmax(products(documents[block], prototypes), axis=1)
+
+    for_each_block(find_block, len(documents), _BLOCK)
     return found
 
 
@@ -75,10 +80,26 @@ def nearest_several(documents: Vectors, entries: Vectors, count: int) -> NDArray
     Of equal products the first entry comes first.
     """
     found = np.zeros((len(documents), count), dtype=np.int64)
-    for start in range(0, len(documents), _FEW):
-        rows = products(documents[start : start + _FEW], entries)
-        edges = np.partition(rows, len(entries) - count, axis=1)[:, len(entries) - count]
-        for place, (row, edge) in enumerate(zip(rows, edges, strict=True), start):
+
+    def find_block(block: slice) -> None:
+        rows = products(documents[block], entries)
+        edges = _at_most_the_last_of_the_best(rows, count)
+        for place, (row, edge) in enumerate(zip(rows, edges, strict=True), block.start):
             best = np.flatnonzero(row >= edge)
             found[place] = best[np.argsort(-row[best], kind="stable")][:count]
+
+    for_each_block(find_block, len(documents), _FEW)
+    return found
+
+
+def _at_most_the_last_of_the_best(rows: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """Return for each row a number that at least `count` of its values reach, close to the largest.
+
+    The largest values of groups stand for the row, because selecting among all values takes long.
+    """
+    width = rows.shape[1] // _GROUPS * _GROUPS
+    if count <= _GROUPS < width:
+        rows = rows[:, :width].reshape(len(rows), -1, _GROUPS).max(axis=1)
+    place = rows.shape[1] - count
+    found: NDArray[np.float32] = np.partition(rows, place, axis=1)[:, place]
     return found

@@ -104,7 +104,7 @@ class EntryList:
     def _shifted(self, documents: Vectors) -> Vectors:
         if not len(self.shift):
             return documents
-        shifted = stretch(documents.astype(np.int64) - self.shift)
+        shifted = stretch(documents - self.shift.astype(np.int32))
         shifted[~documents.any(axis=1)] = 0  # a document without a known word stays without one
         return shifted
 

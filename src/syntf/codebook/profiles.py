@@ -62,8 +62,9 @@ class Profiles:
 
     def described(self, sets: NDArray[np.int64]) -> list[str]:
         """Return one description for each row of entries."""
-        places = np.searchsorted(self.entries, sets)
-        return ["; ".join(self.labels[place] for place in row) for row in places.tolist()]
+        columns = np.searchsorted(self.entries, sets).T
+        labels = [map(self.labels.__getitem__, column.tolist()) for column in columns]
+        return list(map("; ".join, zip(*labels, strict=True)))
 
     def rows(self, sets: NDArray[np.int64], width: int) -> Rows:
         """Add up the profiles of each row of entries: the released counts of a document."""

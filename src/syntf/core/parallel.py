@@ -67,6 +67,22 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
         yield from pool.map(work, blocks)
 
 
+def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None:
+    """Call `work` for `count` things in blocks of `size`, on several threads of this program.
+
+    Meanwhile matrix products use one thread: threads of their own wait for each other by spinning,
+    which takes longer than small products do.
+    """
+    if count <= size:
+        work(slice(0, count))
+        return
+    from threadpoolctl import threadpool_limits  # imported here: short runs have one block
+
+    with threadpool_limits(1):
+        for _ in in_blocks(work, count, size):
+            pass
+
+
 def in_parallel(
     work: Callable[[slice], None],
     rows: int,

@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,17 +96,6 @@ def packed(name: str, content: Iterable[bytes | memoryview]) -> Member:
         size += len(piece)
         pieces.append(packer.compress(piece))
     return Member(name.encode("ascii"), crc, size, [*pieces, packer.flush()])
-
-
-def unpacked(content: bytes, size: int) -> bytes | None:
-    """Return the `size` bytes of a member; None if it holds another number of bytes, or others."""
-    unpacking = deflating.decompressobj(-15)
-    try:
-        found: bytes = unpacking.decompress(content, size + 1)
-    except cast(type[Exception], deflating.error):
-        return None
-    whole = unpacking.eof and not unpacking.unused_data and len(found) == size
-    return found if whole else None
 
 
 def write(file: IO[bytes], members: Sequence[Member]) -> None:

@@ -61,7 +61,8 @@ class Sample:
     seen: int = 0
     places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     _bits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    _parts: dict[int, tuple[Encoded, int]] = field(default_factory=dict)
+    _parts: list[Encoded] = field(default_factory=list)
+    _rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def add(self, texts: Sequence[str]) -> None:
         """Look at the next documents of the stream, and encode those that are kept."""
@@ -72,13 +73,16 @@ class Sample:
             bits = self._next_bits(int(late.sum()))
             slots[late] = (bits / 2.0**53 * (slots[late] + 1)).astype(np.int64)
         kept = np.flatnonzero(slots < SAMPLE)
-        encoded = self.anonymizer.read([texts[place] for place in kept.tolist()])
-        grown = np.full(min(self.seen, SAMPLE), -1, dtype=np.int64)
-        grown[: len(self.places)] = self.places
-        for row, place in enumerate(kept.tolist()):  # a later document takes the slot
-            grown[slots[place]] = first + place
-            self._parts[int(slots[place])] = (encoded, row)
-        self.places = grown
+        rows = sum(map(len, self._parts))
+        self._parts.append(self.anonymizer.read([texts[place] for place in kept.tolist()]))
+        more = np.full(min(self.seen, SAMPLE) - len(self.places), -1, dtype=np.int64)
+        self.places = np.concatenate([self.places, more])
+        self._rows = np.concatenate([self._rows, more])
+        # Of several documents with the same slot the last one takes it.
+        self.places[slots[kept]] = first + kept
+        self._rows[slots[kept]] = rows + np.arange(len(kept))
+        if rows > 2 * SAMPLE:  # drop documents that have lost their slots
+            self._parts, self._rows = [self.encoded()], np.arange(len(self.places))
 
     def _next_bits(self, count: int) -> NDArray[np.int64]:
         """Return random integers, asked for in blocks of a fixed number.
@@ -98,16 +102,12 @@ class Sample:
 
     def encoded(self) -> Encoded:
         """Return the sampled documents, in the order of their slots."""
-        groups: dict[int, tuple[Encoded, list[int], list[int]]] = {}
-        for slot, (part, row) in sorted(self._parts.items()):
-            _, rows, slots = groups.setdefault(id(part), (part, [], []))
-            rows.append(row)
-            slots.append(slot)
-        if not groups:
+        if not self._parts:
             return self.anonymizer.read(())
-        together = join([part.at(np.array(rows)) for part, rows, _ in groups.values()])
-        order = np.concatenate([np.array(slots) for _, _, slots in groups.values()])
-        return together.at(np.argsort(order))
+        if len(self._parts) > 1:
+            self._parts = [join(self._parts)]
+        (together,) = self._parts
+        return together if self.complete else together.at(self._rows)
 
 
 @dataclass
@@ -225,7 +225,8 @@ class DocumentRun:
             chosen = order[: mechanism.plan.pilot]
             slots = chosen[np.argsort(sample.places[chosen])]
             pilot.places = sample.places[slots]
-            pilot.answers = mechanism.draw(sample.encoded().at(slots), mechanism.general)
+            encoded = self._compared(sample.encoded())
+            pilot.answers = mechanism.draw(encoded.at(slots), mechanism.general)
             self.sharpened = mechanism.sharpen(pilot.answers)
         return pilot
 
@@ -255,18 +256,16 @@ class DocumentRun:
             columns.append(rows.released_columns(frame, done))
             done += frame.height
         if columns:
-            yield self._shard(encoded, pl.concat(columns), pilot, rows.done)
+            yield self._shard(self._compared(encoded), pl.concat(columns), pilot, rows.done)
 
     def _from_stream(
         self, rows: Rest, frames: Iterator[pl.DataFrame], pilot: Pilot
     ) -> Iterator[tuple[Counts, pl.DataFrame]]:
-        topics = self.mechanism.plan.kind == "topics"
         waiting: list[Encoded] = []
         columns: list[pl.DataFrame] = []
         done = first = rows.done
         for frame in frames:
-            encoded = self.anonymizer.read(rows.texts(frame))
-            waiting.append(encoded.without_counts() if topics else encoded)
+            waiting.append(self._compared(self.anonymizer.read(rows.texts(frame))))
             columns.append(rows.released_columns(frame, done))
             done += frame.height
             if (done - first) % drafts.SHARD == 0:
@@ -274,6 +273,10 @@ class DocumentRun:
                 waiting, columns, first = [], [], done
         if columns:
             yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+
+    def _compared(self, encoded: Encoded) -> Encoded:
+        """Return what the list of this run is compared with: topics need the vectors alone."""
+        return encoded.without_counts() if self.mechanism.plan.kind == "topics" else encoded
 
     def _shard(
         self, encoded: Encoded, columns: pl.DataFrame, pilot: Pilot, first: int

@@ -209,7 +209,9 @@ def _check_archive(
             file.seek(place)
             packed = file.read(info.compress_size)
             place += info.compress_size
-            if archive.unpacked(packed, len(content)) != content:
+            unpacking = zlib.decompressobj(-15)
+            found = unpacking.decompress(packed, len(content) + 1)
+            if found != content or not unpacking.eof or unpacking.unused_data:
                 raise SyntfError(f"the array {name} is not packed as syntf packs it")
             again = archive.packed(f"{name}.npy", archive.npy_pieces(array, array.dtype))
             same &= b"".join(again.packed) == packed
