@@ -41,11 +41,12 @@ def nearest(
 
     def search_block(block: slice) -> None:
         rows = np.arange(block.start, block.stop)
-        levels = rating.levels(rows).astype(np.int32)
-        for place in range(count):
-            best = levels.argmax(axis=1)  # the first of equal levels
-            found[rows, place] = best
+        levels: NDArray[np.integer] = rating.levels(rows)
+        found[rows, 0] = best = levels.argmax(axis=1)  # the first of equal levels
+        for place in range(1, count):
+            levels = levels.astype(np.int32, copy=False)
             levels[rows - block.start, best] = -1
+            found[rows, place] = best = levels.argmax(axis=1)
 
     in_parallel(search_block, inputs, outputs, progress)
     return found
