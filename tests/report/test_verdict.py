@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
 from syntf.report.verdict import (
     AMBER,
+    BY_TOPIC,
     GREEN,
     MEANINGS,
     RED,
@@ -177,3 +178,17 @@ def test_the_scenario_furthest_above_guessing_decides():
 def test_an_analyst_without_success_on_the_texts_keeps_nothing():
     (line,) = judge(scores(analyst=[ScoreChange("naive Bayes", 0.0, 0.0)]), math.inf).lines
     assert (line.light, line.text) == (RED, "no accuracy to keep (F1 .00 of .00).")
+
+
+@pytest.mark.parametrize(
+    ("best", "floor", "chance", "told"),
+    [(0.56, 1.0, 0.28, True), (0.3, 1.0, 0.28, False), (0.56, 0.3, 0.28, False),
+     (0.56, 1.0, None, False), (0.5, 0.5, 0.2, True)],
+)  # fmt: skip
+def test_green_authors_who_are_known_by_their_topics_are_told(best, floor, chance, told):
+    scenario = ScenarioScores("Top 5/Any", 5, [ScoreChange("words", 0.9, best)], floor, chance)
+    assert (BY_TOPIC in judge(scores(scenarios=[scenario]), 10.0).meaning) == told
+
+
+def test_red_lights_say_what_would_help():
+    assert all("loss" in text for (_, light), text in MEANINGS.items() if light == RED)

@@ -37,15 +37,24 @@ LARGEST_USEFUL_LOSS = 100.0
 MEANINGS = {
     ("Topics", GREEN): "Most of what predicts the topics is kept.",
     ("Topics", AMBER): "Topics can be predicted, but clearly less well than from the texts.",
-    ("Topics", RED): "Most of what predicts the topics is lost.",
+    ("Topics", RED): "Most of what predicts the topics is lost. A larger loss, or a codebook from "
+    "public texts on the same things, keeps more; syntf tune searches for settings.",
     ("Authors", GREEN): "These attackers name authors hardly better than by guessing.",
     ("Authors", AMBER): "These attackers name authors somewhat better than by guessing.",
-    ("Authors", RED): "These attackers name authors clearly better than by guessing.",
+    ("Authors", RED): "These attackers name authors clearly better than by guessing. A smaller "
+    "loss, or fewer documents of each author (--author-loss), hides more.",
     ("Linking", GREEN): "Whoever holds a text finds its release hardly better than by guessing.",
     ("Linking", AMBER): "Whoever holds a text finds its release in some cases.",
-    ("Linking", RED): "Whoever holds a text finds its release in most cases.",
+    ("Linking", RED): "Whoever holds a text finds its release in most cases. A smaller loss hides "
+    "more.",
 }
 SUBJECTS = ("Topics", "Authors", "Linking")
+
+BY_TOPIC = (
+    "They do better than chance, because topics tell who the author is; a release keeps topics on "
+    "purpose."
+)
+"""Added where attackers are above chance and not above what the topics tell."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,11 @@ def judge(scores: EvaluationScores, promised_loss: float | None) -> Verdict:
     """
     found = (_judge_topics(scores), _judge_authors(scores), _judge_linking(scores))
     lines = [line for line in found if line is not None]
-    sentences = [MEANINGS[line.subject, line.light] for line in lines]
+    sentences = []
+    for line in lines:
+        sentences.append(MEANINGS[line.subject, line.light])
+        if line.subject == "Authors" and line.light == GREEN and _found_by_topic(scores):
+            sentences.append(BY_TOPIC)
     missing = [name.lower() for name in SUBJECTS if name not in {line.subject for line in lines}]
     if missing:
         sentences.append(f"No verdict on {', '.join(missing)}: this was not measured here.")
@@ -163,6 +176,17 @@ def _judge_authors(scores: EvaluationScores) -> VerdictLine | None:
         f"the best attacker names the right one of {scenario.authors} with F1 {_score(best)}; "
         f"guessing {', '.join(guessed)}.",
     )
+
+
+def _found_by_topic(scores: EvaluationScores) -> bool:
+    """Tell whether attackers are above chance in a scenario, but not above the topic floor."""
+    for one in scores.scenarios:
+        best = _best_attack(one)
+        if best is not None and one.chance is not None and one.floor is not None:
+            above_chance = authors_light(best, one.chance) != GREEN
+            if above_chance and authors_light(best, one.floor) == GREEN:
+                return True
+    return False
 
 
 def _best_attack(scenario: ScenarioScores) -> float | None:
