@@ -25,7 +25,7 @@ from syntf.privacy import bounds
 from syntf.text import token_table
 
 FILES = ["vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
-         "report.html"]  # fmt: skip
+         "report.html", "croissant.json"]  # fmt: skip
 ORDERED = "the id 'id' is in the order of the input, which undoes the random order"
 UNIQUE = "the column {!r} is nearly unique: whoever knows its values elsewhere finds the documents"
 SUPPLIED = "Public only according to the sender of this release: vocabulary."
@@ -314,10 +314,11 @@ def test_keep_takes_several_columns_and_may_be_repeated(place, syntf, options):
     assert guarantee()["private"] is True
 
 
-def test_id_replaces_row_numbers(place, syntf):
+def test_an_id_stands_beside_row_numbers(place, syntf):
+    """The counts of every format are joined by the number of a document."""
     syntf(*anonymize("--id", "id", "--keep", "number", "id"))
-    assert documents().columns == ["id", "number"]
-    assert documents().rows() == [(f"{i:03}", str(10 * i)) for i in range(12)]
+    assert documents().columns == ["document", "id", "number"]
+    assert documents().rows() == [(i, f"{i:03}", str(10 * i)) for i in range(12)]
     assert guarantee()["kept_columns"] == ["id", "number"]
 
 
@@ -362,7 +363,7 @@ def test_a_folder_can_be_anonymized_with_its_paths_as_ids(place, syntf):
     (place / "mails" / "sub" / "a.txt").write_bytes(b"train\0")
     syntf("anonymize", "mails", "--vocabulary", "terms.txt", "--out", "out", "--id", "path",
           "--undecodable", "replace", *likely())  # fmt: skip
-    assert documents().rows() == [("b.txt",), ("sub/a.txt",)]
+    assert documents().rows() == [(0, "b.txt"), (1, "sub/a.txt")]
     assert seen_kinds() == ["cat", "train"]
 
 

@@ -766,7 +766,7 @@ def test_a_release_is_charged_with_its_guarantee(place, call):
     (run,) = content.runs
     assert (run.named_by, run.documents, run.loss) == ("id", COUNT, loss)
     assert content.head in out
-    assert pl.read_parquet("out/documents.parquet").columns == ["id"]
+    assert pl.read_parquet("out/documents.parquet").columns == ["document", "id"]
     code, _, err = call(*ARGUMENTS, "--id", "id", "--author", "writer", "--force")
     assert code == 1
     assert "230 of 230 documents would lose more than the 12.00 that each may lose" in err

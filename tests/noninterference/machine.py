@@ -12,6 +12,8 @@ import sys
 import zipfile
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -245,6 +247,13 @@ READ_COUNTS = {
         ],
         len(terms),
     ),
+    ".csv": lambda path, terms: from_pairs(
+        [
+            [(terms.index(term), count) for _, term, count in rows]
+            for _, rows in groupby(pl.read_csv(path).rows(), key=itemgetter(0))
+        ],
+        len(terms),
+    ),
     ".parquet": lambda path, terms: from_pairs(
         [
             [(terms.index(term), count) for term, count in zip(*row, strict=True)]
@@ -321,7 +330,7 @@ class Machine:
     def outcome(self, out, status=0, output=""):
         """Read what can be seen of a release."""
         content = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-        derived = ("vectors", "guarantee.json", "report.html")
+        derived = ("vectors", "guarantee.json", "croissant.json", "report.html")
         sealed = {name: raw for name, raw in content.items() if name.startswith(derived)}
         files = {name: raw for name, raw in content.items() if name not in sealed}
         rows = []

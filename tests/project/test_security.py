@@ -28,6 +28,7 @@ from scipy.sparse import csr_matrix
 import syntf
 from syntf.cli.app import main
 from syntf.core import csv_files
+from syntf.core.counts import Rows
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment import results, run_log
 from syntf.inputs import columns
@@ -255,9 +256,20 @@ def _is_number(cell):
         return False
 
 
-def test_no_release_format_opens_in_a_spreadsheet():
-    """Where words of a vocabulary reach a release, it is as Parquet, JSON or plain text."""
-    assert not {suffix for suffix, _ in writers.WRITERS.values()} & {".csv", ".tsv", ".xlsx"}
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_release_for_a_spreadsheet_holds_no_formula(formula, tmp_path):
+    """Kept columns and words of a vocabulary are escaped; numbers stay numbers."""
+    counts = Rows(np.array([1, 2]), np.array([0, 1]), np.array([0, 2]), (1, 2))
+    with (tmp_path / "vectors.csv").open("wb") as file:
+        writers.csv(file, counts, [formula.strip(), "cat"], 0)
+    kept = {formula: [formula, None], "number": ["-1.5", "+7"], "list": [[formula], ["a", "b"]]}
+    (tmp_path / "documents.csv").write_bytes(writers.documents_csv(pl.DataFrame(kept)))
+    for name in ("vectors.csv", "documents.csv"):
+        with (tmp_path / name).open(encoding="utf-8-sig", newline="") as file:
+            cells = [cell for line in csv.reader(file) for cell in line]
+        assert all(cell[:1] not in "=@\t\r＝＋－＠" or not cell for cell in cells)
+        assert all(_is_number(cell) for cell in cells if cell.startswith(("-", "+")))
+    assert {"-1.5", "+7", "a b"} <= set(cells)
 
 
 def test_every_csv_file_is_written_with_escaped_cells():

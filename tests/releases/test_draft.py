@@ -26,7 +26,7 @@ COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=n
 DOCUMENTS = pl.DataFrame({"document": [0, 1, 2], "topic": ["a", None, "c, d"]})
 FILES = {
     "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
-    "report.html",
+    "report.html", "croissant.json",
 }  # fmt: skip
 PORTRAIT = TableSummary(1, 1, Chances(0.25, 0.5, 0.25), [], (6.25, 312.5))
 
@@ -83,7 +83,7 @@ def umask():
     os.umask(old)
 
 
-def test_a_release_holds_its_six_files_and_nothing_else(tmp_path):
+def test_a_release_holds_its_files_and_nothing_else(tmp_path):
     write(tmp_path / "out")
     assert set(contents(tmp_path / "out")) == FILES
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

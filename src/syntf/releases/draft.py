@@ -277,7 +277,7 @@ class Draft:
         documents_path.write_bytes(documents)
         with np.load(io.BytesIO(vectors)) as arrays:
             sizes = np.diff(arrays["indptr"])
-        return WrittenShard(sizes, pl.read_parquet(documents).columns)
+        return WrittenShard(sizes, pl.read_parquet_schema(io.BytesIO(documents)))
 
     def _read_raw(self, shard: int) -> tuple[bytes, bytes]:
         """Return the bytes of both files of a shard, if they are those that were written."""

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.croissant import CARD_FILE, render_card
 from syntf.releases.readme import render_readme
 from syntf.releases.shuffle import Shard
-from syntf.releases.writers import WRITERS, prototypes_csv, write_documents
+from syntf.releases.writers import WRITERS, documents_csv, prototypes_csv, write_documents
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
@@ -30,7 +32,7 @@ PROTOTYPES_FILE = "prototypes.csv"
 
 _FILE_NAME = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
-    r"|prototypes\.csv"
+    r"|prototypes\.csv|croissant\.json"
 )
 
 
@@ -39,11 +41,11 @@ class WrittenShard:
     """What the report and the README need to know about a shard after it was written.
 
     sizes : the number of distinct words in each document.
-    columns : the columns released beside the counts.
+    schema : the columns released beside the counts, and their types.
     """
 
     sizes: NDArray[np.int64]
-    columns: Sequence[str]
+    schema: Mapping[str, pl.DataType]
 
 
 def check_target(folder: Path, *, force: bool) -> None:
@@ -73,6 +75,11 @@ def shard_files(folder: Path, name: str, suffix: str) -> tuple[Path, Path]:
     return folder / f"vectors{name}{suffix}", folder / f"documents{name}.parquet"
 
 
+def spreadsheet_file(documents: Path) -> Path:
+    """Return the path of the documents of a shard as CSV, which ``--format csv`` adds."""
+    return documents.with_suffix(".csv")
+
+
 def write_shards(
     folder: Path,
     shards: Iterable[tuple[str, Shard]],
@@ -92,8 +99,10 @@ def write_shards(
             documents = documents.with_columns(row_numbers(first, documents.height))
         with rows.open("wb") as file:
             write_documents(file, documents)
+        if format == "csv":
+            spreadsheet_file(rows).write_bytes(documents_csv(documents))
         first += documents.height
-        yield WrittenShard(np.diff(counts.indptr), documents.columns)
+        yield WrittenShard(np.diff(counts.indptr), documents.schema)
 
 
 def write_all(
@@ -110,21 +119,26 @@ def write_all(
     When this returns, everything is on the disk. Returns the guarantee with the digests of all
     other files.
     """
-    columns: Sequence[str] = []
+    schema: Mapping[str, pl.DataType] = {}
     longest = min(guarantee.longest_row, len(vocabulary))
     sparsity = Sparsity.count(np.array([], dtype=np.int64), longest)
     for shard in shards:
-        columns = shard.columns
+        schema = shard.schema
         sparsity += Sparsity.count(shard.sizes, longest)
     pattern = "-*" if len(names) > 1 else ""
     vectors, rows = shard_files(Path(), pattern, WRITERS[format][0])
     (folder / "vocabulary.txt").write_bytes(as_lines(vocabulary).encode())
     if isinstance(table, DocumentSummary):
         (folder / PROTOTYPES_FILE).write_bytes(prototypes_csv(table))
-    text = render_readme(guarantee, sparsity.documents, columns, vectors.name, rows.name)
+    text = render_readme(guarantee, sparsity.documents, list(schema), vectors.name, rows.name)
     (folder / "README.txt").write_bytes(text.encode())
     (folder / REPORT_FILE).write_bytes(render_report(guarantee, table, sparsity).encode())
-    sealed = replace(guarantee, files=digests(folder), template=template_digest())
+    files = digests(folder)
+    card = render_card(guarantee, sparsity.documents, schema, vectors.name, files)
+    (folder / CARD_FILE).write_bytes(card)
+    files[CARD_FILE] = f"sha256:{sha256(card).hexdigest()}"
+    files = dict(sorted(files.items()))
+    sealed = replace(guarantee, files=files, template=template_digest())
     (folder / "guarantee.json").write_bytes(sealed.as_json().encode())
     for path in [*folder.iterdir(), folder]:
         sync(path)

@@ -126,7 +126,7 @@ def release(
     shuffle : bool
         Release the documents in a random order.
     format : str
-        The format of the counts: npz, parquet, mtx, svmlight, jsonl or text.
+        The format of the counts: npz, parquet, mtx, svmlight, jsonl, text or csv.
     input_format : str, optional
         The format of the input, in place of the one that the file names end in.
     encoding : str
@@ -265,7 +265,7 @@ def release(
                     run.seal(guarantee),
                     run.summary(),
                     shuffle=source if shuffle else None,
-                    numbered=id is None,
+                    numbered=True,
                     format=format,
                 )
     first = pl.DataFrame() if rest.first_columns is None else rest.first_columns

@@ -55,10 +55,10 @@ def released(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
     columns = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in columns:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    if id is None and ROW_NUMBER in columns:
+    if ROW_NUMBER in columns:
         raise SyntfError(
-            f"the column {ROW_NUMBER!r} of a release holds row numbers: release your own column "
-            f"of that name with --id {ROW_NUMBER}"
+            f"the column {ROW_NUMBER!r} of a release numbers its documents: rename your own column "
+            "of that name to release it"
         )
     return columns
 

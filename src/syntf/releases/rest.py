@@ -82,6 +82,4 @@ class Rest:
     def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
         """Return the columns that are released beside the counts; `first` numbers the rows."""
         columns = [frame[name] for name in self.columns]  # select() would expand wildcards
-        if self.id is None:
-            columns = [row_numbers(first, frame.height), *columns]
-        return pl.DataFrame(columns)
+        return pl.DataFrame([row_numbers(first, frame.height), *columns])

@@ -4,13 +4,13 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, repeat
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from syntf.core.counts import Counts, released_type
-from syntf.core.csv_files import as_csv
+from syntf.core.csv_files import BYTE_ORDER_MARK, as_csv, cell_text
 from syntf.releases import archive
 from syntf.report.document_summary import DocumentSummary
 
@@ -82,6 +82,14 @@ def jsonl(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> 
     )
 
 
+def csv(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
+    """Write one row for each term of a document: the document's number, the term, its count."""
+    file.write(BYTE_ORDER_MARK + b"document,term,count\n")
+    labels = [f"{cell_text(term)}," for term in terms]
+    for number, pairs in enumerate(_labelled(counts, labels), start=first):
+        file.write("".join(f"{number},{pair}\n" for pair in pairs).encode())
+
+
 def text(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
     """Write one line per document: each word as often as it was drawn, in alphabetical order."""
     for columns, numbers in _rows(counts):
@@ -95,6 +103,20 @@ def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
     parquet = io.BytesIO()  # in memory first, so that a full disk raises an OSError
     documents.rechunk().write_parquet(parquet)  # batches of input must not show
     file.write(parquet.getbuffer())
+
+
+def documents_csv(documents: pl.DataFrame) -> bytes:
+    """Return the same columns for a spreadsheet: lists as words, None as an empty cell."""
+    rows = (map(_cell, row) for row in documents.iter_rows())
+    return BYTE_ORDER_MARK + as_csv(documents.columns, rows)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 def prototypes_csv(summary: DocumentSummary) -> bytes:
@@ -129,5 +151,6 @@ WRITERS: dict[str, tuple[str, Writer]] = {
     "svmlight": (".svmlight", svmlight),
     "jsonl": (".jsonl", jsonl),
     "text": (".txt", text),
+    "csv": (".csv", csv),
 }
 """For each format: the suffix of its files, and the function that writes them."""

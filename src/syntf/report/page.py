@@ -26,7 +26,7 @@ REPORT_FILE = "report.html"
 """The name of the report in a release."""
 
 TEMPLATES = (
-    "README.txt", "document_readme.txt", "loading.txt", "macros.html", "measured.html",
+    "README.txt", "document_readme.txt", "card.txt", "loading.txt", "macros.html", "measured.html",
     "report.css", "report.html", "document.html", "verdict.html", "about.html", "compared.html",
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from syntf.core.counts import Rows, offsets
+from syntf.core.csv_files import cell_text
 from syntf.core.errors import SyntfError
 from syntf.releases import archive
 from syntf.releases.writers import WRITERS, write_documents
@@ -362,6 +363,29 @@ def _text(path: Path, expected: Expected) -> CheckedCounts:
     return _from_lines(path, expected.length * (1 + _longest_term(expected)), entries, expected)
 
 
+def _csv(path: Path, expected: Expected) -> CheckedCounts:
+    """Read one line per entry: document, term, count."""
+    number = {cell_text(term).encode(): column for column, term in enumerate(expected.terms)}
+
+    def entries(lines: Iterator[bytes]) -> Iterator[Entries]:
+        next(lines)  # the names of the columns
+        row, columns, counts = expected.first, list[int](), list[int]()
+        for line in lines:
+            document, _, rest = line.partition(b",")
+            cell, _, count = rest.rpartition(b",")
+            if int(document) != row:
+                yield columns, counts
+                row, columns, counts = row + 1, [], []
+            columns.append(number.get(cell, -1))
+            counts.append(int(count))
+            if len(columns) > expected.most_distinct:
+                raise SyntfError("a row has too many words")
+        if columns:
+            yield columns, counts
+
+    return _from_lines(path, 64 + 2 * _longest_term(expected), entries, expected)
+
+
 def _from_lines(
     path: Path,
     longest: int,
@@ -407,5 +431,6 @@ READERS: dict[str, Callable[[Path, Expected], CheckedCounts]] = {
     ".svmlight": _svmlight,
     ".jsonl": _jsonl,
     ".txt": _text,
+    ".csv": _csv,
 }
 """The reader for each suffix of :data:`syntf.releases.writers.WRITERS`."""

@@ -10,6 +10,7 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.croissant import CARD_FILE
 from syntf.releases.folder import PROTOTYPES_FILE
 from syntf.releases.prototypes import summarize
 from syntf.releases.writers import prototypes_csv
@@ -49,6 +50,11 @@ def check_document_release(
         "README.txt", texts.check_readme,
         folder, guarantee, names, documents.columns, result.documents,
     )  # fmt: skip
+    if CARD_FILE in guarantee.files:
+        result.attempt(
+            CARD_FILE, texts.check_card,
+            folder, guarantee, names, documents.schema, result.documents,
+        )  # fmt: skip
     vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors)
     if terms is None or vectors is None:
         return

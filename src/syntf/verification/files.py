@@ -6,7 +6,7 @@ Links and devices are refused, and sizes are checked before contents are read.
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +17,9 @@ import polars as pl
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.folder import PROTOTYPES_FILE, ROW_NUMBER
-from syntf.releases.writers import WRITERS, write_documents
+from syntf.releases.croissant import CARD_FILE
+from syntf.releases.folder import PROTOTYPES_FILE, ROW_NUMBER, spreadsheet_file
+from syntf.releases.writers import WRITERS, documents_csv, write_documents
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
 from syntf.verification.counts_file import Expected, read_counts
@@ -45,8 +46,12 @@ def check_files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     named = {"README.txt", "vocabulary.txt", REPORT_FILE}
     if guarantee.unit == "document":
         named.add(PROTOTYPES_FILE)
-    for pair in shard_names(guarantee):
-        named.update(pair)
+    if CARD_FILE in guarantee.files:  # releases before 0.2 and releases by Spark have none
+        named.add(CARD_FILE)
+    for counts, documents in shard_names(guarantee):
+        named.update((counts, documents))
+        if counts.endswith(".csv"):
+            named.add(spreadsheet_file(Path(documents)).name)
     if named != set(guarantee.files):
         raise SyntfError("guarantee.json does not name the files of one release")
     found = dict(_entries(folder, with_data=by_spark(guarantee)))
@@ -131,9 +136,14 @@ def check_vocabulary(folder: Path, guarantee: Guarantee) -> Finding:
 class Documents:
     """The columns of the files of documents, the rows of each, and files not fully compared."""
 
-    columns: Sequence[str]
+    schema: Mapping[str, pl.DataType]
     rows: Sequence[int]
     uncompared: Sequence[str]
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of the columns."""
+        return list(self.schema)
 
 
 def check_documents(
@@ -144,24 +154,36 @@ def check_documents(
     described : columns after the kept ones, whose values other checks compare.
     """
     kept, rows, uncompared = list(guarantee.kept_columns), list[int](), list[str]()
-    columns = expected = [*kept, *described]
-    for _, name in shards:
+    expected = [*kept, *described]
+    schema: Mapping[str, pl.DataType] = dict.fromkeys(expected, pl.String())
+    for counts, name in shards:
         table = open_parquet(folder / name)
         count = int(table.select(pl.len()).collect().item())
         if count > MOST_DOCUMENTS:
             raise SyntfError(f"{name} claims {count:,} rows, more than syntf writes to a file")
-        columns = table.collect_schema().names()
+        schema = table.collect_schema()
+        columns = list(schema)
         if by_spark(guarantee):
             if columns not in ([*expected, "counts"], [*expected, "terms", "counts"]):
                 raise SyntfError(f"{name} has columns other than kept_columns and counts")
         else:
             if columns not in (expected, [ROW_NUMBER, *expected]):
                 raise SyntfError(f"{name} has columns other than kept_columns")
-            if not _check_documents_file(folder / name, table.collect(), expected, sum(rows)):
+            frame = table.collect()
+            if not _check_documents_file(folder / name, frame, expected, sum(rows)):
                 uncompared.append(name)
+            if counts.endswith(".csv"):
+                _check_spreadsheet(spreadsheet_file(folder / name), frame)
         rows.append(count)
     kept_text = f"with the kept columns {one_line(', '.join(kept))}" if kept else "no kept column"
-    return Finding(f"{sum(rows):,} documents, {kept_text}", Documents(columns, rows, uncompared))
+    return Finding(f"{sum(rows):,} documents, {kept_text}", Documents(schema, rows, uncompared))
+
+
+def _check_spreadsheet(path: Path, documents: pl.DataFrame) -> None:
+    """Check that a CSV file holds the documents of a shard and nothing else."""
+    expected = documents_csv(documents)
+    if plain_bytes(path, len(expected)) != expected:
+        raise SyntfError(f"{path.name} differs from the Parquet file of the same documents")
 
 
 def _check_documents_file(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from syntf.core.errors import SyntfError, TableError
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.croissant import CARD_FILE
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
@@ -22,15 +23,15 @@ UNVERIFIABLE: Status = "unverifiable"
 
 CHECKS = (
     "guarantee.json", "files", "consistency", "vocabulary.txt", "documents", "counts",
-    "README.txt", "vectors", "public words", "table", "loss per word", "loss per document",
-    "plausibility", REPORT_FILE,
+    "README.txt", CARD_FILE, "vectors", "public words", "table", "loss per word",
+    "loss per document", "plausibility", REPORT_FILE,
 )  # fmt: skip
 """All checks of a release of the words unit, in the order of the output."""
 
 DOCUMENT_CHECKS = (
     "guarantee.json", "files", "consistency", "vocabulary.txt", "documents", "README.txt",
-    "vectors", "codebook", "public words", "plan", "lists", "loss per document", "counts",
-    "plausibility", "prototypes.csv", REPORT_FILE,
+    CARD_FILE, "vectors", "codebook", "public words", "plan", "lists", "loss per document",
+    "counts", "plausibility", "prototypes.csv", REPORT_FILE,
 )  # fmt: skip
 """All checks of a release of the document unit, in the order of the output."""
 
@@ -85,7 +86,10 @@ class VerificationResult:
     def expected(self) -> Sequence[str]:
         """The names of all checks that a release of this unit needs."""
         is_document = self.guarantee is not None and self.guarantee.unit == "document"
-        return DOCUMENT_CHECKS if is_document else CHECKS
+        checks = DOCUMENT_CHECKS if is_document else CHECKS
+        if self.guarantee is None or CARD_FILE in self.guarantee.files:
+            return checks
+        return [name for name in checks if name != CARD_FILE]
 
     @property
     def verified(self) -> bool:

@@ -8,15 +8,18 @@ earlier releases valid.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.croissant import CARD_FILE, render_card
 from syntf.releases.readme import readme_figures, render_readme
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
@@ -59,6 +62,28 @@ def check_readme(
         stated = dict(re.split(r"  +", line.strip(), maxsplit=1) for line in lines)
         _require_known_figures(stated, readme_figures(guarantee, documents))
     return Finding(FIGURES_ONLY)
+
+
+def check_card(
+    folder: Path,
+    guarantee: Guarantee,
+    names: tuple[str, str],
+    schema: Mapping[str, pl.DataType],
+    documents: int,
+) -> Finding:
+    """Check croissant.json; its description is wording, everything else is always compared."""
+    raw = plain_bytes(folder / CARD_FILE, LARGEST_TEXT)
+    expected = render_card(guarantee, documents, schema, names[0], guarantee.files)
+    if wording_is_known(guarantee):
+        if raw != expected:
+            raise SyntfError("the card differs from what guarantee.json and the files give")
+        return Finding(SAME_BYTES)
+    found, right = json.loads(raw), json.loads(expected)
+    if not isinstance(found, dict) or not isinstance(found.get("description"), str):
+        raise SyntfError("the card has no description")
+    if {**found, "description": ""} != {**right, "description": ""}:
+        raise SyntfError("the card differs from what guarantee.json and the files give")
+    return Finding("names, types and digests are right; the description is not compared")
 
 
 def render_report_again(

@@ -17,6 +17,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.progress import Stages, silent
 from syntf.privacy.guarantee import Guarantee, declared_fields
+from syntf.releases.croissant import CARD_FILE
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, guarantee_file, table, texts
@@ -100,6 +101,9 @@ def _check_contents(
         names = files.names_in_readme(guarantee, shards)
         arguments = (folder, guarantee, names, documents.columns, result.documents)
         result.attempt("README.txt", texts.check_readme, *arguments)
+        if CARD_FILE in guarantee.files:
+            arguments = (folder, guarantee, names, documents.schema, result.documents)
+            result.attempt(CARD_FILE, texts.check_card, *arguments)
     _check_table(result, guarantee, terms, read_vectors, slow, stages)
     if documents is not None and terms is not None:
         plausibility = None

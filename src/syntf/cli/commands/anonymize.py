@@ -81,11 +81,11 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 @setting_options("vectors")
 @option(
     "--format",
-    type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text"]),
+    type=click.Choice(["npz", "parquet", "mtx", "svmlight", "jsonl", "text", "csv"]),
     default="npz",
     show_default=True,
     group=FILES,
-    help="Format of the counts.",
+    help="Format of the counts; csv opens in a spreadsheet.",
 )
 @reader_options
 @accept_coverage
