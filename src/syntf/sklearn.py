@@ -68,15 +68,18 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     spelling : float, default=0.3
         How strongly output words that are spelled like the input word are avoided, from 0 (not at
         all) to 1.
+    language : str or path, default='en'
+        Language of the texts: the code of a language pack, see 'syntf language list', or the folder
+        of one. Example: fr.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
         Form in which words are counted: 'lemma' (dictionary form), 'lower' (lower case) or 'orth'
         (as written).
     analyzer : {'fast', 'spacy:MODEL'}, default='fast'
-        What splits texts into words: 'fast' (built in, English) or an installed spaCy pipeline.
-        Example: spacy:en_core_web_sm.
+        What splits texts into words: 'fast' (built in, for the language of the texts) or an
+        installed spaCy pipeline. Example: spacy:en_core_web_sm.
     stop_words : set of str, optional
-        Words to leave out of documents. By default a public list of English function words, or the
-        list of the spaCy pipeline.
+        Words to leave out of documents. By default a public list of function words of the language,
+        or the list of the spaCy pipeline.
     numbers : bool, default=False
         Include numbers.
     weights : {'tf', 'tfidf', 'topical'}, optional
@@ -182,6 +185,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         neighbours: int | None = None,
         length: int | None = None,
         spelling: float = 0.3,
+        language: str | PathLike[str] = "en",
         morphology: Morphology = "lemma",
         analyzer: str = "fast",
         stop_words: Set[str] | None = None,
@@ -212,6 +216,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.neighbours = neighbours
         self.length = length
         self.spelling = spelling
+        self.language = language
         self.morphology = morphology
         self.analyzer = analyzer
         self.stop_words = stop_words

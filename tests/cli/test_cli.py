@@ -170,7 +170,8 @@ def test_every_command_is_listed():
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
         "ledger verify", "init", "completion", "serve", "codebook", "codebook build",
-        "codebook topics", "codebook show", "preview",
+        "codebook topics", "codebook show", "preview", "language", "language build",
+        "language add", "language list",
     }  # fmt: skip
 
 

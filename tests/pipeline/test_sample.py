@@ -19,7 +19,7 @@ SENTENCES = {
     "nl": "De trein is niet op het station en de machinist zegt niet wat er met hem is.",
     "pl": "Pociąg nie jest na stacji i nikt nie wie, że to się stało przez noc.",
     "tr": "Tren istasyonda değil ve bu kadar geç olan bir tren için çok bekledik.",
-    "cyrillic": "Поезд опаздывает, и никто не знает, когда он придёт на станцию.",
+    "ru": "Поезд опаздывает, и никто не знает, когда он придёт на станцию.",
     "greek": "Το τρένο δεν είναι στον σταθμό και κανείς δεν ξέρει πότε θα έρθει.",
     "arabic": "القطار ليس في المحطة ولا أحد يعرف متى سيصل.",
     "hebrew": "הרכבת לא בתחנה ואף אחד לא יודע מתי היא תגיע.",
@@ -96,7 +96,7 @@ def test_replaced_bytes_are_a_problem():
 def test_other_languages_are_not_refused_with_vectors_of_ones_own():
     found = looked_at([GERMAN + " bus driver station late say"] * 30)
     assert found.language == "de"
-    assert not any("German" in problem for problem in found.problems(english=False))
+    assert not any("German" in problem for problem in found.problems(None))
 
 
 def test_shares_of_a_mixed_sample_are_exact():

@@ -19,7 +19,7 @@ from syntf.core.errors import SyntfError
 from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
-from syntf.privacy.guarantee import DocumentUnit, Guarantee
+from syntf.privacy.guarantee import DocumentUnit, Guarantee, Language
 from syntf.releases import document_run, draft
 from syntf.releases.job import release
 from syntf.releases.readme import render_readme
@@ -236,6 +236,7 @@ FORGED_UNIT = {
 
 FORGED = {
     "unit": ("words", "guarantee.json"),
+    "language": (Language("en", "sha256:" + "0" * 64), "consistency"),
     "mechanism": ("exponential-int62/1", "loss per document"),
     "epsilon": (nextafter(4.0, 0), "consistency"),
     "neighbours": (1, "consistency"),

@@ -80,7 +80,8 @@ def _require_verified(result: CheckResult, subject: DocumentAnonymizer, folder: 
     codebook = subject.settings.codebook
     found = verify(
         folder,
-        vectors=None if subject.encoder.vectors.is_embedded else lambda: subject.encoder.vectors,
+        vectors=None if subject.encoder.vectors.pack else lambda: subject.encoder.vectors,
+        language=subject.settings.language,
         codebook=None if codebook is None else Path(codebook),
     )
     for check in found.with_status(FAILED):

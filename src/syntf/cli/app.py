@@ -23,6 +23,7 @@ COMMANDS = {
         "serve": ("serve:command", "Anonymise texts in a service; shows how on a page."),
         "codebook": ("codebook:command", "Public topics for whole documents: build, show."),
         "vocabulary": ("vocabulary:command", "Vocabularies from public texts: build, show."),
+        "language": ("language:command", "Packs for other languages: build, add, list."),
         "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
     },
     "Understand it": {

@@ -201,11 +201,12 @@ def blank_encoder(vectors: WordVectors, **numbers: Any) -> Encoder:
 def general_numbers(vectors: WordVectors) -> Numbers:
     """Return the numbers of the encoder that need no public texts.
 
-    For the embedded vectors these are the numbers of the embedded codebook. For others, words
-    are weighted by their rank and an English lexicon, and directions are kept as they are.
+    For the vectors of a language pack, the embedded one too, these are the numbers of its
+    codebook. For others, words are weighted by their rank and an English lexicon, and directions
+    are kept as they are.
     """
-    if vectors.is_embedded:
-        book = Codebook.embedded()
+    if vectors.pack is not None:
+        book = Codebook.of_pack(vectors.pack)
         names = ("weight", "tf", "centre", "word_centre", "whiten", "common")
         return {name: getattr(book, name) for name in names}
     weights = word_weights(vectors)
@@ -222,8 +223,8 @@ def general_numbers(vectors: WordVectors) -> Numbers:
 
 def general_outputs(vectors: WordVectors) -> NDArray[np.int32]:
     """Return the rows of frequent words that a release may show, without public texts."""
-    if vectors.is_embedded:
-        return Codebook.embedded().outputs
+    if vectors.pack is not None:
+        return Codebook.of_pack(vectors.pack).outputs
     return _showable(vectors, ~plain_words(vectors))[: 2 * OUTPUTS]
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from importlib import resources
 from io import BytesIO
 from math import prod
 from os import PathLike
@@ -25,12 +24,14 @@ from numpy.typing import NDArray
 from syntf.codebook.integers import Vectors, stretch
 from syntf.core.errors import SyntfError
 from syntf.core.files import replacing
+from syntf.language.pack import LanguagePack, embedded_pack
 from syntf.text.tokenizer import Analysis
 from syntf.vectors.word_vectors import WordVectors
 
 FORMAT = "syntf codebook 1"
-Origin = Literal["embedded", "supplied", "private"]
-"""Who says that a codebook is public: this package, whoever supplied it, or nobody."""
+Origin = Literal["embedded", "language", "supplied", "private"]
+"""Who says that a codebook is public: this package, the language pack that it is part of, whoever
+supplied it, or nobody."""
 
 _HEADER = "header.json"
 _LABELS = "labels.json"
@@ -108,7 +109,7 @@ class Codebook:
     @property
     def is_near(self) -> bool:
         """Whether somebody supplied the codebook, to be near in topic to the documents."""
-        return self.origin != "embedded"
+        return self.origin in ("supplied", "private")
 
     @property
     def dimensions(self) -> int:
@@ -132,7 +133,12 @@ class Codebook:
     @classmethod
     def embedded(cls) -> Self:
         """Return the codebook that comes with the package."""
-        return cls._read(str(resources.files("syntf").joinpath("data", "codebook.zip")), "embedded")
+        return cls.of_pack(embedded_pack())
+
+    @classmethod
+    def of_pack(cls, pack: LanguagePack) -> Self:
+        """Return the codebook of a language pack."""
+        return cls._read(pack.path("codebook"), "embedded" if pack.is_embedded else "language")
 
     @classmethod
     def from_topics(

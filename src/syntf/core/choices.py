@@ -17,8 +17,14 @@ Provenance = Literal["public", "fitted"]
 Unit = Literal["document", "words"]
 """What a loss is spent on: one choice for the whole document, or each of its drawn words."""
 
+EMBEDDED = "en"
+"""The code of the language whose pack comes with syntf."""
+
 FAST = "fast"
 """The name of the built-in analyzer."""
 
 SPACY = "spacy:"
 """What stands before the name of a spaCy pipeline, as in ``spacy:en_core_web_sm``."""
+
+SUDACHI = "sudachi "
+"""What stands before the versions of SudachiPy and its dictionary."""

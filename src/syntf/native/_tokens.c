@@ -1,8 +1,8 @@
 /* Find the known terms of texts in one pass: split a text into tokens and look each up.
  *
  * text/tokenizer.py defines which term a token stands for. text/token_table.py makes the table and
- * checks types and shapes. A token with a letter beyond ASCII is passed to Python. Any other token is
- * in the table or counts as unknown.
+ * checks types and shapes. A token is put into lower case character by character. A token with a
+ * character beyond ASCII that has no such lower case, or with an apostrophe too, is passed to Python.
  */
 #include "_buffers.h"
 #include <string.h>
@@ -22,7 +22,10 @@ typedef struct {
 typedef struct {
     const uint8_t *letters; /* one bit for each code point, set for letters and digits */
     Py_ssize_t known_letters;
+    const uint32_t *lower; /* the lower case of each code point, 0 if Python must find it */
+    Py_ssize_t known_lower;
     int exact; /* look up a token as written first, then in lower case */
+    int splits; /* an apostrophe divides a word */
     uint8_t *form; /* room for one form */
 } Rule;
 
@@ -242,6 +245,47 @@ static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_
     return term < 0 ? look_up(table, start, end, size, LOWER) : term;
 }
 
+/* Write the character with this code point at `to`; return its number of bytes. */
+static int encode(uint32_t point, uint8_t *to)
+{
+    if (point < 0x80) {
+        to[0] = (uint8_t)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        to[0] = (uint8_t)(0xc0 | point >> 6);
+        to[1] = (uint8_t)(0x80 | (point & 0x3f));
+        return 2;
+    }
+    to[0] = (uint8_t)(0xe0 | point >> 12);
+    to[1] = (uint8_t)(0x80 | (point >> 6 & 0x3f));
+    to[2] = (uint8_t)(0x80 | (point & 0x3f));
+    return 3;
+}
+
+/* Set `term` to the term of a token with characters beyond ASCII and no apostrophe, -1 for none;
+   return 0 if Python must find it. */
+static int other_term(const Rule *rule, const Table *table, const uint8_t *start,
+                      const uint8_t *end_of_token, const uint8_t *end, int32_t *term)
+{
+    Py_ssize_t size = 0;
+    for (const uint8_t *p = start; p < end_of_token;) {
+        uint32_t point = *p, lower;
+        int bytes = 1;
+        if (point >= 0x80)
+            bytes = decode(p, &point);
+        if (point >= rule->known_lower || !(lower = rule->lower[point]))
+            return 0;
+        if (size <= table->longest)
+            size += encode(lower, rule->form + size);
+        p += bytes;
+    }
+    *term = rule->exact ? look_up(table, start, end, end_of_token - start, 0) : -1;
+    if (*term < 0 && size <= table->longest)
+        *term = look_up(table, rule->form, rule->form + size, size, 0);
+    return 1;
+}
+
 /* Find the terms of one text, with the tokens of text/tokenizer.py: tokenize. */
 static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, const uint8_t *end,
                     Found *found)
@@ -260,7 +304,7 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
                     continue;
                 }
             }
-            if (p == start || mark || !(wide = apostrophe(p, end)) || p + wide == end)
+            if (p == start || mark || rule->splits || !(wide = apostrophe(p, end)) || p + wide == end)
                 break;
             int size;
             if ((letter = is_letter(rule, p + wide, &size)) < 0)
@@ -273,7 +317,11 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
         if (p == start) { /* a character beyond ASCII that is not a letter */
             p += bytes;
         } else if (other) {
-            if (!add_other(found, start, p - start))
+            int32_t term;
+            if (!mark && other_term(rule, table, start, p, end, &term)) {
+                if (term >= 0 && !add(found, term))
+                    return NO_MEMORY;
+            } else if (!add_other(found, start, p - start))
                 return NO_MEMORY;
         } else {
             int32_t term = term_of(rule, table, start, p, end, mark, wide);
@@ -284,7 +332,7 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
     return DONE;
 }
 
-/* Ask Python for the terms of tokens beyond ASCII; return 0, or -1 with an exception. */
+/* Ask Python for the terms of tokens whose lower case it must find; return 0, or -1 with an exception. */
 static int ask_python(Found *found, PyObject *terms)
 {
     for (Py_ssize_t i = 0; i < found->other_count; i++) {
@@ -333,21 +381,23 @@ static int remove_unknown(Found *found, int64_t *counts, Py_ssize_t texts, int32
 
 /* --- the interface ------------------------------------------------------------------- */
 
-/* read(slots, entries, forms, letters, counts, texts, longest, exact, empty, terms)
+/* read(slots, entries, forms, letters, counts, texts, longest, exact, empty, terms, lower, splits)
    -> the terms of all texts as bytes, or None if `letters` knows too few characters;
    texts: a list of ASCII strings and of bytes in UTF-8 */
 static PyObject *read_texts(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2)
-    READ(uint8_t, letters, 3) WRITE(int64_t, counts, 4)
+    READ(uint8_t, letters, 3) WRITE(int64_t, counts, 4) READ(uint32_t, lower, 10)
     PyObject *texts = PyTuple_GetItem(args, 5), *terms = PyTuple_GetItem(args, 9), *result = NULL;
     Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 6)), number = LENGTH(4, int64_t);
     int exact = PyObject_IsTrue(PyTuple_GetItem(args, 7));
+    int splits = PyObject_IsTrue(PyTuple_GetItem(args, 11));
     int32_t empty = (int32_t)PyLong_AsLong(PyTuple_GetItem(args, 8));
     Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
                    (uint64_t)LENGTH(0, uint64_t) - 1, longest};
-    Rule rule = {letters, 8 * LENGTH(3, uint8_t), exact, malloc((size_t)longest + 1)};
+    Rule rule = {letters, 8 * LENGTH(3, uint8_t), lower, LENGTH(5, uint32_t), exact, splits,
+                 malloc((size_t)longest + 8)};
     Found found = {0};
     Outcome outcome = DONE;
     const uint8_t **starts = malloc(((size_t)number + 1) * sizeof *starts);

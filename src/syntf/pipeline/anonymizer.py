@@ -23,7 +23,7 @@ from syntf.mechanism import build, gpu
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.rating import WordRating
 from syntf.mechanism.synthesis import synthesize
-from syntf.pipeline.prepare import load_words, rate_words
+from syntf.pipeline.prepare import load_words, rate_words, recorded_language
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
 from syntf.privacy.guarantee import Guarantee, Losses
@@ -215,6 +215,7 @@ class Anonymizer:
             "idf": settings.idf if settings.weights == "tfidf" else "public",
         }
         return Guarantee(
+            language=recorded_language(settings),
             mechanism=mechanism.scheme,
             epsilon=mechanism.epsilon,
             neighbours=None if settings.neighbours is None else int(settings.neighbours),

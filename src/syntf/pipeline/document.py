@@ -226,12 +226,12 @@ class DocumentAnonymizer:
                     "the embedded codebook is for word vectors: build a codebook with the same "
                     "encoder by syntf codebook build --encoder, and give it with --codebook"
                 )
-            if not vectors.is_embedded:
+            if vectors.pack is None:
                 raise SyntfError(
                     "the embedded codebook needs the embedded word vectors: build a codebook for "
                     "yours with syntf codebook build, or choose the preset words"
                 )
-            codebook = Codebook.embedded()
+            codebook = Codebook.of_pack(vectors.pack)
         else:
             codebook = Codebook.read(settings.codebook)
         if codebook.encoder and text_encoder is None:
@@ -315,6 +315,7 @@ class DocumentAnonymizer:
             sharpened_entries = sharpened_size = 0
         return Guarantee(
             unit="document",
+            language=prepare.recorded_language(settings),
             mechanism=response.scheme,
             epsilon=self.loss,
             neighbours=None,

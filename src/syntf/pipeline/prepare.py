@@ -1,13 +1,20 @@
 """Load what the settings name: an analyzer, word vectors and a vocabulary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
+from syntf.language import store
+from syntf.language.pack import LanguagePack
 from syntf.pipeline.settings import Settings
+from syntf.privacy.guarantee import Language
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vectors.word_vectors import WordVectors, read_cached
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -30,6 +37,8 @@ def load_words(
             "only syntf anonymize, syntf.release and SynTF know the document unit: choose the "
             "preset words, accurate or paper here"
         )
+    if settings.synsets and not pack_for(settings).is_embedded:
+        raise SyntfError("synsets are English words of WordNet: leave out synsets or language")
     analyzer = analyzer_for(settings)
     vectors = vectors_for(settings, stages)
     vocabulary = _vocabulary(settings, texts, analyzer, vectors)
@@ -68,7 +77,8 @@ def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary)
 def analyzer_for(settings: Settings) -> Analysis[Any]:
     """Return the analyzer that the settings name."""
     if settings.analyzer == Analyzer.name:
-        return _fast(settings)
+        pack = pack_for(settings)
+        return _sudachi(settings, pack) if pack.tokenizer == "sudachi" else _fast(settings)
     from syntf.text.spacy_analyzer import SpacyAnalyzer
 
     return SpacyAnalyzer(
@@ -79,15 +89,46 @@ def analyzer_for(settings: Settings) -> Analysis[Any]:
     )
 
 
+def pack_for(settings: Settings) -> LanguagePack:
+    """Return the language pack that the settings name."""
+    return store.find(settings.language)
+
+
+def recorded_language(settings: Settings) -> Language:
+    """Return what a guarantee records of the language pack."""
+    pack = pack_for(settings)
+    return Language(pack.code, f"sha256:{pack.digest}")
+
+
 def _fast(settings: Settings) -> Analyzer:
-    return Analyzer(settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers)
+    return Analyzer(
+        settings.morphology,
+        stop_words=settings.stop_words,
+        numbers=settings.numbers,
+        pack=pack_for(settings),
+    )
+
+
+def _sudachi(settings: Settings, pack: LanguagePack) -> Analysis[Any]:
+    from syntf.text.sudachi_analyzer import SudachiAnalyzer
+
+    return SudachiAnalyzer(
+        settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers, pack=pack
+    )
+
+
+def _names_something(settings: Settings) -> Callable[[Sequence[str]], NDArray[np.bool_]]:
+    """Return the function that tells which words of the language may name a topic."""
+    from syntf.vocabulary.topicality import names_something
+
+    return partial(names_something, pack=pack_for(settings))
 
 
 def vectors_for(settings: Settings, stages: Stages = silent) -> WordVectors:
     """Return the word vectors that the settings name; files are read through the cache."""
     chosen = settings.vectors
     if chosen is None:
-        return WordVectors.embedded()
+        return WordVectors.of_pack(pack_for(settings))
     if isinstance(chosen, WordVectors):
         return chosen
     from syntf.vectors import adapters
@@ -108,12 +149,11 @@ def _vocabulary(
 ) -> Vocabulary:
     if settings.fit_vocabulary:
         from syntf.vocabulary.fit import fit_vocabulary
-        from syntf.vocabulary.topicality import names_something
 
         return fit_vocabulary(
             texts, analyzer, vectors,
             min_df=settings.min_df, max_df=settings.max_df, max_size=settings.max_size,
-            only=names_something if settings.weights == "topical" else None,
+            only=_names_something(settings) if settings.weights == "topical" else None,
         )  # fmt: skip
     if settings.vocabulary is None:
         vocabulary = Vocabulary.default(vectors)

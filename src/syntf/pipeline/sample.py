@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from syntf.core.choices import EMBEDDED
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
+from syntf.language import store
 from syntf.pipeline.prepare import analyzer_for, vectors_for
-from syntf.pipeline.settings import SETTINGS, Settings
-from syntf.text.languages import NAMES, guess_language
+from syntf.pipeline.settings import Settings
+from syntf.text.languages import CODES, NAMES, guess_language, is_language
 from syntf.text.tokenizer import Analysis, Analyzer
 from syntf.vocabulary.coverage import coverage
 
@@ -62,10 +64,10 @@ class Sample:
     replaced: float
     language: str | None
 
-    def problems(self, *, english: bool = True) -> list[str]:
+    def problems(self, language: str | None = EMBEDDED) -> list[str]:
         """Say in sentences what is wrong and what to do; nothing for readable or too few texts.
 
-        english : whether the words that are known are English.
+        language : the code of the language whose words are known; None if it is not known.
         """
         if self.documents < FEWEST:
             return []
@@ -75,10 +77,10 @@ class Sample:
                 f"{self.replaced:.0%} of the texts hold bytes that are not valid in this encoding: "
                 "name the encoding of the file by --encoding, for example cp1252"
             )
-        if english and self.language not in (None, "en"):
+        if language and self.language and not is_language(self.language, language):
             found.append(
-                f"the texts look {NAMES[self.language or '']}, and the known words are English: "
-                + _language_advice()
+                f"the texts look {NAMES[self.language]}, and the language pack is for "
+                f"{language!r}: {_language_advice(self.language)}"
             )
         elif self.numbers > NUMBERS:
             found.append(
@@ -127,16 +129,21 @@ class Sample:
         return rows
 
 
-def _language_advice() -> str:
-    """Return what to do about texts in another language."""
-    if "language" in SETTINGS:
-        return "name their language by --language, or bring its word vectors (docs/vectors.md)"
-    return "bring word vectors of that language (docs/vectors.md)"
+def _language_advice(guessed: str) -> str:
+    """Say how to release texts that look like a language. The person decides, never the program.
+
+    Which pack was used is part of a release, so it must not depend on the texts.
+    """
+    codes = CODES.get(guessed, (guessed,))
+    installed = [code for code in (EMBEDDED, *store.installed_codes()) if code in codes]
+    if installed:
+        return f"add --language {installed[0]} if they are"
+    return f"build a pack with syntf language build {codes[0]} (docs/languages.md)"
 
 
-def knows_english(settings: Settings) -> bool:
-    """Tell whether the words that these settings know are the embedded English ones."""
-    return settings.vectors is None
+def language_of(settings: Settings) -> str | None:
+    """Return the code of the language whose words these settings know; None if it is unknown."""
+    return store.find(settings.language).code if settings.vectors is None else None
 
 
 def look_with(settings: Settings, texts: Sequence[str], stages: Stages = silent) -> Sample:
@@ -173,7 +180,7 @@ def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Collection[str
 
 
 def describe_text(
-    text: str, analyzer: Analysis[Any], words: Collection[str], *, english: bool = True
+    text: str, analyzer: Analysis[Any], words: Collection[str], *, language: str | None = EMBEDDED
 ) -> dict[str, Any]:
     """Return how many words of a single text are known, and notes on what makes it unreadable.
 
@@ -187,11 +194,11 @@ def describe_text(
     found = coverage([text], analyzer, words)
     known, unknown = found.known, found.unknown
     notes = []
-    language = guess_language([text[: LARGEST * CHARACTERS]])
+    guessed = guess_language([text[: LARGEST * CHARACTERS]])
     if "\ufffd" in text:
         notes.append("The text holds characters that could not be decoded.")
-    if english and language not in (None, "en"):
-        notes.append(f"The text looks {NAMES[language]}, and the known words are English.")
+    if language and guessed and not is_language(guessed, language):
+        notes.append(f"The text looks {NAMES[guessed]}, and the language pack is for {language!r}.")
     if not known and text.strip():
         notes.append("No word of the text is known, so the release says nothing about it.")
     elif known < KNOWN * (known + unknown):
@@ -217,12 +224,12 @@ def _counted(
     return sum(of_each), together - sum(of_each), of_each.count(0)
 
 
-def refuse_unreadable(sample: Sample, *, english: bool, done: str = "released") -> None:
+def refuse_unreadable(sample: Sample, language: str | None, done: str = "released") -> None:
     """Raise an error that names everything that is wrong with the texts.
 
     done : what does not happen to the texts, a participle.
     """
-    problems = sample.problems(english=english)
+    problems = sample.problems(language)
     if problems:
         raise SyntfError(
             "; ".join(problems) + f". Nothing was {done}; --accept-coverage does so all the same"

@@ -15,6 +15,7 @@ from typing import Any, Literal, Self, get_args
 
 from syntf.core.checks import count, count_or_share, flag, fraction, one_of, positive
 from syntf.core.choices import (
+    EMBEDDED,
     FAST,
     SPACY,
     Draws,
@@ -117,6 +118,11 @@ def _check_analyzer(name: str, value: object) -> None:
         raise SyntfError(f"{name} must be {FAST} or {SPACY}MODEL, not {value!r}")
 
 
+def _check_language(name: str, value: object) -> None:
+    if not isinstance(value, str | PathLike) or not str(value):
+        raise SyntfError(f"{name} must be the code or the folder of a language pack, not {value!r}")
+
+
 def _check_encoder(name: str, value: object) -> None:
     if not (callable(value) or re.fullmatch("model2vec:.+", str(value))):
         raise SyntfError(f"{name} must be model2vec:FOLDER or a function of texts, not {value!r}")
@@ -209,6 +215,12 @@ class Settings:
         "(not at all) to 1.",
         kind="number", check=fraction,
     )  # fmt: skip
+    language: str | PathLike[str] = _setting(
+        EMBEDDED,
+        "Language of the texts: the code of a language pack, see 'syntf language list', or the "
+        "folder of one. Example: fr.",
+        kind="text", check=_check_language, metavar="CODE|FOLDER",
+    )  # fmt: skip
     morphology: Morphology = _setting(
         "lemma",
         "Form in which words are counted: 'lemma' (dictionary form), 'lower' (lower case) or "
@@ -217,14 +229,14 @@ class Settings:
     )
     analyzer: str = _setting(
         FAST,
-        "What splits texts into words: 'fast' (built in, English) or an installed spaCy "
-        "pipeline. Example: spacy:en_core_web_sm.",
+        "What splits texts into words: 'fast' (built in, for the language of the texts) or an "
+        "installed spaCy pipeline. Example: spacy:en_core_web_sm.",
         kind="text", check=_check_analyzer, metavar=f"{FAST}|{SPACY}MODEL",
     )  # fmt: skip
     stop_words: Set[str] | None = _setting(
         None,
-        "Words to leave out of documents. By default a public list of English function words, "
-        "or the list of the spaCy pipeline.",
+        "Words to leave out of documents. By default a public list of function words of the "
+        "language, or the list of the spaCy pipeline.",
         kind="object", check=_unchecked,
     )  # fmt: skip
     numbers: bool = _setting(
@@ -343,6 +355,8 @@ class Settings:
         supplied = [name for name in names if getattr(self, name) is not None]
         if self.synsets:
             supplied.append("wordnet")
+        if str(self.language) != EMBEDDED:
+            supplied.insert(0, "language")
         return supplied if self.analyzer == FAST else [*supplied, "analyzer"]
 
     def __post_init__(self) -> None:
@@ -352,6 +366,11 @@ class Settings:
                 setting.check(name, value)
         if self.epsilon is not None and self.loss is not None:
             raise SyntfError("epsilon and loss exclude each other: give one of them")
+        if self.vectors is not None and str(self.language) != EMBEDDED:
+            raise SyntfError(
+                "a language pack has word vectors of its own: leave out vectors, or build a pack "
+                "with them by syntf language build"
+            )
         self._check_unit()
         if self.unit == "words" and self.epsilon is None and self.loss is None:
             object.__setattr__(self, "epsilon", PRESETS["paper"]["epsilon"])

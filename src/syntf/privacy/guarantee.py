@@ -17,7 +17,7 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from syntf.core.choices import FAST, SPACY, Draws, Morphology, Provenance, Unit, Weighting
+from syntf.core.choices import FAST, SPACY, SUDACHI, Draws, Morphology, Provenance, Unit, Weighting
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown, times_up
 
@@ -37,7 +37,7 @@ ORIGINS = ("vocabulary", "vectors", "stop_words", "idf")
 """Data whose provenance, public or fitted on the texts, is recorded."""
 
 SUPPLIED = (
-    "vocabulary", "vectors", "stop_words", "codebook", "encoder", "wordnet", "analyzer",
+    "language", "vocabulary", "vectors", "stop_words", "codebook", "encoder", "wordnet", "analyzer",
 )  # fmt: skip
 """Data that a sender can supply in place of the embedded public data, in the order recorded."""
 
@@ -164,6 +164,25 @@ class DocumentUnit:
     sharpened: str
 
 
+@dataclass(frozen=True)
+class Language:
+    """The language pack of a release: the code of the language, and the digest of the pack."""
+
+    code: str
+    digest: str
+
+
+def _is_language(value: Any) -> bool:
+    """Accept the record of :class:`Language`."""
+    return (
+        type(value) is dict
+        and list(value) == [part.name for part in fields(Language)]
+        and type(value["code"]) is str
+        and re.fullmatch("[a-z]{2,3}(-[A-Za-z0-9]{1,8})*", value["code"]) is not None
+        and is_digest(value["digest"])
+    )
+
+
 def _is_document_unit(value: Any) -> bool:
     """Accept the record of :class:`DocumentUnit`, or null for the words unit."""
     if value is None:
@@ -178,7 +197,7 @@ def _is_document_unit(value: Any) -> bool:
         and all(type(value[name]) is int and 0 <= value[name] < 1 << 40 for name in several)
         and _is_loss(value["loss_per_draw"])
         and is_text(value["encoder"])
-        and value["codebook_origin"] in ("embedded", "supplied", "private")
+        and value["codebook_origin"] in ("embedded", "language", "supplied", "private")
         and is_digest(value["codebook"])
         and is_digest(value["general"])
         and (value["sharpened"] == "" or is_digest(value["sharpened"]))
@@ -196,6 +215,7 @@ class Guarantee:
     ----------
     format : the format of the release (see :data:`FORMAT`).
     unit : what the loss is spent on, the whole document or each word.
+    language : the language pack, by which texts were read; None in releases of version 0.1.
     loss_per_word : bounds for one drawn word; None in the document unit.
     loss_per_document : the largest loss of a document, the headline.
     loss_per_author : the largest loss of an author; None if authors are not limited, and an
@@ -219,6 +239,7 @@ class Guarantee:
 
     format: int = _field(lambda value: type(value) is int, since=2, default=FORMAT)
     unit: Unit = _field(_one_of(Unit), since=2, default="words")
+    language: Language | None = _field(_is_language, since=2, default=None)
     mechanism: str = _field(is_text)
     epsilon: float = _field(lambda value: _is_loss(value) and value > 0)
     neighbours: int | None = _field(lambda value: value is None or _is_count(value))
@@ -227,7 +248,7 @@ class Guarantee:
     morphology: str = _field(_one_of(Morphology), unverifiable=True)
     synsets: bool = _field(_is_flag, unverifiable=True)
     analyzer: str = _field(
-        lambda value: value == FAST or (is_text(value) and value.startswith(SPACY)),
+        lambda value: value == FAST or (is_text(value) and value.startswith((SPACY, SUDACHI))),
         unverifiable=True,
     )
     weights: str = _field(_one_of(Weighting), unverifiable=True)

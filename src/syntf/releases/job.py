@@ -351,7 +351,7 @@ def _prepare(
         looked_at = sample.look_with(settings, first, progress)
         if notice := looked_at.notice():
             corpus.notices.append(notice)
-        sample.refuse_unreadable(looked_at, english=sample.knows_english(settings))
+        sample.refuse_unreadable(looked_at, sample.language_of(settings))
     if settings.unit == "document":
         from syntf.pipeline.document import DocumentAnonymizer
         from syntf.releases.document_run import DocumentRun

@@ -15,7 +15,7 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline.document import DocumentMechanism, Drawn
-from syntf.pipeline.sample import describe_text, knows_english
+from syntf.pipeline.sample import describe_text, language_of
 from syntf.pipeline.settings import Settings
 from syntf.serve.document_service import DocumentService
 from syntf.text.tokenizer import Analyzer
@@ -119,8 +119,8 @@ class DocumentPlayground:
     def _read(self, text: str) -> dict[str, Any]:
         """Return how many words of a text are known, and what makes it unreadable."""
         anonymizer = self._service.anonymizer
-        english = knows_english(anonymizer.settings)
-        return describe_text(text, anonymizer.reader.analyzer, self._words, english=english)
+        language = language_of(anonymizer.settings)
+        return describe_text(text, anonymizer.reader.analyzer, self._words, language=language)
 
     def _prepare(self, loss: float) -> tuple[DocumentMechanism, EntryList]:
         anonymizer = self._service.anonymizer

@@ -21,7 +21,7 @@ from syntf.core.exact import log_up
 from syntf.mechanism.nearest import Neighbours
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms
-from syntf.pipeline.sample import describe_text, knows_english
+from syntf.pipeline.sample import describe_text, language_of
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
 from syntf.serve.service import Service
@@ -118,7 +118,7 @@ class Playground:
             result["counts"] = self._counts(result.pop("words"), models[place], other)
             result["read"] = describe_text(
                 texts[place], anonymizer.analyzer, self._words,
-                english=knows_english(anonymizer.settings),
+                language=language_of(anonymizer.settings),
             )  # fmt: skip
         measured_loss = full_loss(mechanism)
         return {

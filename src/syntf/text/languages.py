@@ -26,19 +26,30 @@ FUNCTION_WORDS = {
     "tr": "bir ve bu için çok ile daha gibi ama ne kadar olarak olan var değil ben sonra mi",
     "ro": "și nu este în de cu la pe un că mai din pentru ce sunt care au dar fost sau nu-i",
     "hu": "az hogy nem és egy is meg csak de van ez el már volt mint még vagy akkor kell",
+    "ru": "и в не на что я с он как это по но из у за так же от для бы",
+    "uk": "і в не на що я з він як це та до за від але є про було та й",
+    "bg": "и на да в се не за от е че с по като са ще това към или до",
     "id": "yang dan di ini itu untuk dengan tidak dari dalam akan pada ke saya ada juga bisa",
 }
-"""Frequent function words of languages that are written in Latin letters."""
+"""Frequent function words of languages that are written in Latin or Cyrillic letters."""
 
 NAMES = {
     "en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian",
     "pt": "Portuguese", "nl": "Dutch", "sv": "Swedish", "da": "Danish", "no": "Norwegian",
     "fi": "Finnish", "pl": "Polish", "cs": "Czech", "tr": "Turkish", "ro": "Romanian",
-    "hu": "Hungarian", "id": "Indonesian", "cyrillic": "written in Cyrillic letters",
+    "hu": "Hungarian", "id": "Indonesian", "ru": "Russian", "uk": "Ukrainian", "bg": "Bulgarian",
+    "cyrillic": "written in Cyrillic letters",
     "greek": "Greek", "arabic": "written in Arabic letters", "hebrew": "Hebrew",
     "devanagari": "written in Devanagari", "thai": "Thai", "korean": "Korean",
     "japanese": "Japanese", "chinese": "Chinese",
 }  # fmt: skip
+
+CODES = {
+    "cyrillic": ("ru", "uk", "bg", "sr", "mk", "be", "kk", "mn"), "greek": ("el",),
+    "arabic": ("ar", "fa", "ur"), "hebrew": ("he",), "devanagari": ("hi", "mr", "ne"),
+    "thai": ("th",), "korean": ("ko",), "japanese": ("ja",), "chinese": ("zh",),
+}  # fmt: skip
+"""The codes of languages that are written in a script, the most spoken one first."""
 
 SCRIPTS = {
     "cyrillic": "\u0400-\u052f", "greek": "\u0370-\u03ff\u1f00-\u1fff",
@@ -48,6 +59,8 @@ SCRIPTS = {
     "chinese": "\u4e00-\u9fff\u3400-\u4dbf",
 }  # fmt: skip
 """Letters that decide the language, or at least that it is not English."""
+
+ALL_CODES = frozenset(code for codes in CODES.values() for code in codes)
 
 FEWEST_WORDS = 40
 """Fewer words than this say too little."""
@@ -70,6 +83,16 @@ def _languages_of_words() -> Mapping[str, list[str]]:
         for word in words.split():
             found.setdefault(word, []).append(language)
     return found
+
+
+def is_language(guessed: str, code: str) -> bool:
+    """Tell whether a guess, a language or a script, may be the language with this code.
+
+    >>> is_language("cyrillic", "uk"), is_language("fr", "fr-CA"), is_language("fr", "en")
+    (True, True, False)
+    """
+    base = code.partition("-")[0]
+    return base in CODES.get(guessed, (guessed,)) or base not in {*FUNCTION_WORDS, *ALL_CODES}
 
 
 def guess_language(texts: Iterable[str]) -> str | None:
@@ -95,11 +118,15 @@ def guess_language(texts: Iterable[str]) -> str | None:
         for language in languages_of.get(word, ()):
             found[language] += times
     script, share = max(((name, letters[name]) for name in SCRIPTS), key=lambda pair: pair[1])
+    count = words.total()
+    if script == "cyrillic" and share * 2 > letters["all"]:
+        language = max(("ru", "uk", "bg"), key=lambda code: found[code])
+        often = count >= FEWEST_WORDS and found[language] >= FEWEST_FUNCTION_WORDS * count
+        return language if often else script
     if share * 2 > letters["all"]:
         return "japanese" if letters["japanese"] and script == "chinese" else script
     if letters["japanese"] * 5 > letters["all"]:
         return "japanese"
-    count = words.total()
     if count < FEWEST_WORDS or not found:
         return None
     language, times = found.most_common(1)[0]

@@ -1,7 +1,8 @@
-"""The lexicon of English word forms from lemminflect, read without importing lemminflect.
+"""The lexicon of a language: the lemma of each word form, and whether it can be a noun.
 
-Importing lemminflect takes seconds if spaCy is installed, and each of its look-ups copies the
-result. We only need the lemma of each form, and whether the form can be a noun.
+The lexicon of English is that of lemminflect, read without importing lemminflect: importing it
+takes seconds if spaCy is installed, and each of its look-ups copies the result. Other language
+packs have a file of lemmas in the same format, a line ``form,part of speech,lemma`` for each form.
 """
 
 from collections.abc import Iterator
@@ -9,9 +10,13 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, shortened
+from syntf.language.pack import LEMMINFLECT, LanguagePack
+
+PARTS_OF_SPEECH = ("aux", "noun", "verb", "adj", "adv", "other")
+"""The parts of speech of a lexicon, the preferred one first."""
 
 try:  # isal is three times as fast
     from isal import isal_zlib as inflating
@@ -19,8 +24,8 @@ except ImportError:  # a platform without it
     import zlib as inflating  # type: ignore[no-redef]
 
 _FILES = ("lemma_lu.csv.gz", "lemma_overrides.csv")
+_DAMAGED = (EOFError, cast(type[Exception], inflating.error))
 _GZIP = 31  # the number by which zlib knows a gzip file
-_PARTS_OF_SPEECH = ("aux", "noun", "verb", "adj", "adv")
 
 
 class Lexicon(NamedTuple):
@@ -31,26 +36,28 @@ class Lexicon(NamedTuple):
 
 
 @cache
-def lexicon() -> Lexicon:
-    """Return all forms. A form of several parts of speech has the lemma of the first of them.
+def lexicon(pack: LanguagePack | None = None) -> Lexicon:
+    """Return all forms of a language pack, by default of the embedded English one.
 
-    The order is auxiliary, noun, verb, adjective, adverb.
+    A form of several parts of speech has the lemma of the first of :data:`PARTS_OF_SPEECH`.
 
     >>> lemmas, nouns = lexicon()
     >>> [(lemmas[form], form in nouns) for form in ("mice", "playing", "gladly")]
     [('mouse', True), ('play', False), ('gladly', False)]
     """
-    by_part: dict[str, dict[str, str]] = {part: {} for part in _PARTS_OF_SPEECH}
-    for form, part, lemma in _entries():
+    by_part: dict[str, dict[str, str]] = {part: {} for part in PARTS_OF_SPEECH}
+    for form, part, lemma in _entries(pack):
         by_part[part][form] = lemma
     lemmas: dict[str, str] = {}
-    for part in reversed(_PARTS_OF_SPEECH):
+    for part in reversed(PARTS_OF_SPEECH):
         lemmas |= by_part[part]
     return Lexicon(lemmas, frozenset(by_part["noun"]))
 
 
-def digest() -> str:
+def digest(pack: LanguagePack | None = None) -> str:
     """Return the SHA-256 of the lexicon's files."""
+    if not _is_lemminflect(pack):
+        return pack.files["lemmas"][1] if pack and pack.lexicon else ""
     hashed = sha256()
     for name in _FILES:
         hashed.update(_read_file(name))
@@ -58,26 +65,37 @@ def digest() -> str:
 
 
 @cache
-def raw_lines() -> bytes:
-    """Return the lines of both files: form, part of speech and lemmas, the preferred one first."""
-    return inflating.decompress(_read_file(_FILES[0]), _GZIP) + b"\n" + _read_file(_FILES[1])
+def raw_lines(pack: LanguagePack | None = None) -> bytes:
+    """Return the lines of all files: form, part of speech and lemmas, the preferred one first."""
+    if _is_lemminflect(pack):
+        return inflating.decompress(_read_file(_FILES[0]), _GZIP) + b"\n" + _read_file(_FILES[1])
+    if pack is None or not pack.lexicon:
+        return b""
+    try:
+        return inflating.decompress(pack.path("lemmas").read_bytes(), _GZIP)
+    except (OSError, *_DAMAGED) as error:
+        raise SyntfError(f"cannot read {pack.path('lemmas')}: {shortened(error)}") from None
 
 
-def offsets() -> dict[str, int]:
+def offsets(pack: LanguagePack | None = None) -> dict[str, int]:
     """Return the position of each form in :func:`raw_lines`."""
     found, place = {}, 0
-    for line in raw_lines().split(b"\n"):
+    for line in raw_lines(pack).split(b"\n"):
         found[line.partition(b",")[0].decode()] = place
         place += len(line) + 1
     return found
 
 
-def _entries() -> Iterator[tuple[str, str, str]]:
+def _is_lemminflect(pack: LanguagePack | None) -> bool:
+    return pack is None or pack.lexicon == LEMMINFLECT
+
+
+def _entries(pack: LanguagePack | None) -> Iterator[tuple[str, str, str]]:
     """Yield form, part of speech and first lemma of each line; later lines override earlier ones.
 
     Forms with capitals are left out, because words are looked up in lower case.
     """
-    for line in raw_lines().decode().split("\n"):
+    for line in raw_lines(pack).decode().split("\n"):
         if line and line[0] != "#":
             form, part, lemmas = line.strip().split(",")
             if form == form.lower():

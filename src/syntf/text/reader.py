@@ -2,9 +2,11 @@
 
 :func:`read_documents` is the definition, for any analyzer. :func:`look_up` gives the same result
 for the fast analyzer at the speed of memory: compiled code finds the tokens and looks each up in a
-table, several threads share the texts, and only tokens beyond ASCII become Python objects.
+table, several threads share the texts, and only tokens whose lower case is not that of their
+single characters become Python objects.
 """
 
+import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +20,7 @@ from syntf.core import parallel
 from syntf.text import token_table
 from syntf.text.documents import Documents
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import LETTERS, Analyzer, Memo, Read
+from syntf.text.tokenizer import LETTERS, Memo, Read, normalize, tokenize
 
 BLOCK_CHARACTERS = 1 << 20
 """How many characters a thread reads at a time; a text is never split."""
@@ -27,13 +29,18 @@ _LIMITS = (0x800, 0x10000, 0x110000)
 """Sizes of the table of letters; the smallest that covers a text is used."""
 
 
+def read_tokens(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Return the tokens of each text, with an apostrophe inside a word."""
+    return map(tokenize, texts)
+
+
 def read_documents(
     texts: Iterable[str],
     term_of: Mapping[Any, int],
     empty: int,
     progress: Callable[[int], None] | None = None,
     *,
-    read: Read[Any] = Analyzer.read,
+    read: Read[Any] = read_tokens,
 ) -> Documents:
     """Return the known terms of each text.
 
@@ -89,6 +96,7 @@ def _read_block(
         found = token_table.compiled.read(
             table.slots, table.entries, table.forms, letters(limit), counts,
             encoded, table.longest, table.exact, empty, find_other,
+            lower_case(min(limit, _LIMITS[1])), table.splits,
         )  # fmt: skip
         if found is not None:
             break
@@ -121,3 +129,38 @@ def letters(limit: int) -> bytes:
     for run in LETTERS.finditer(every):
         found[run.start() : run.end()] = True
     return np.packbits(found, bitorder="little").tobytes()
+
+
+@cache
+def lower_case(limit: int) -> NDArray[np.uint32]:
+    """Return the lower case of each code point below `limit`; 0 where it depends on more.
+
+    A character has no entry if it has a lower case of several characters or one that depends on
+    its neighbours (Σ), or if :func:`~syntf.text.tokenizer.normalize` may change it or join it with
+    the character before.
+
+    >>> chr(lower_case(0x800)[ord("Ж")]), [lower_case(0x800)[ord(mark)] for mark in "Σ\u0301"]
+    ('ж', [np.uint32(0), np.uint32(0)])
+    """
+    found = np.zeros(limit, dtype=np.uint32)
+    joined = _joined_characters()
+    for point in range(limit):
+        character = chr(point)
+        lower = character.lower()
+        if (
+            len(lower) == 1
+            and character != "Σ"
+            and character not in joined
+            and not unicodedata.combining(character)
+            and normalize(character) == character
+        ):
+            found[point] = ord(lower)
+    return found
+
+
+def _joined_characters() -> set[str]:
+    """Return the characters that normalizing can join with the character before them."""
+    decomposed = (unicodedata.decomposition(chr(point)).split() for point in range(0xFB50))
+    pairs = (parts for parts in decomposed if len(parts) == 2 and parts[0][0] != "<")
+    joined = {chr(int(second, 16)) for _, second in pairs}
+    return joined | {chr(point) for point in range(0x1161, 0x1200)}  # vowels and finals of Hangul

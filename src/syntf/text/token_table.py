@@ -27,7 +27,7 @@ from syntf.text.tokenizer import Analyzer, first_known, strip_possessive
 
 compiled = native.load("_tokens")
 
-_SCHEME = "syntf tokens 1"
+_SCHEME = "syntf tokens 2"
 """Change this whenever the same words and settings would give another table."""
 
 
@@ -48,12 +48,14 @@ class TokenTable:
     entries : for each form, where its bytes begin, how many there are, and its input word.
     forms : the bytes of all forms, from :func:`form_bytes`.
     exact : whether forms are as written; a form that is not found is then tried in lower case.
+    splits : whether an apostrophe divides a word into two tokens.
     """
 
     slots: NDArray[np.uint64]
     entries: NDArray[np.int32]
     forms: NDArray[np.uint8]
     exact: bool
+    splits: bool = False
 
     @classmethod
     def build(cls, analyzer: Analyzer, inputs: Sequence[str]) -> Self:
@@ -63,9 +65,9 @@ class TokenTable:
         sizes = [len(_encode(form)) for form in inputs]
         offsets = dict(zip(inputs, accumulate(sizes, initial=0), strict=False))
         if analyzer.morphology == "lemma":
-            lemmas = lexicon.lexicon().lemmas.items()
+            lemmas = lexicon.lexicon(analyzer.pack).lemmas.items()
             more = {form for form, lemma in lemmas if lemma in number and form not in number}
-            in_lexicon, before = lexicon.offsets(), sum(sizes)
+            in_lexicon, before = lexicon.offsets(analyzer.pack), sum(sizes)
             offsets |= {form: before + in_lexicon[form] for form in in_lexicon if form in more}
         known = [
             (offset, len(_encode(form)), number[word])
@@ -76,7 +78,8 @@ class TokenTable:
         slots = np.zeros(2 << len(known).bit_length(), dtype=np.uint64)
         forms = form_bytes(analyzer, inputs)
         compiled.fill(slots, entries, forms)
-        return cls(slots, entries, forms, analyzer.morphology == "orth")
+        exact = analyzer.morphology == "orth"
+        return cls(slots, entries, forms, exact, analyzer.splits_at_apostrophes)
 
     @cached_property
     def longest(self) -> int:
@@ -122,12 +125,15 @@ class TokenTable:
             (starts <= len(forms) - sizes).all(),
             terms.max(initial=-1) < len(inputs),
         )
-        return cls(slots, entries, forms, analyzer.morphology == "orth") if all(valid) else None
+        if not all(valid):
+            return None
+        exact = analyzer.morphology == "orth"
+        return cls(slots, entries, forms, exact, analyzer.splits_at_apostrophes)
 
 
 def form_bytes(analyzer: Analyzer, inputs: Sequence[str]) -> NDArray[np.uint8]:
     """Return the input words in UTF-8, followed by the lexicon if lemmas are used."""
-    more = lexicon.raw_lines() if analyzer.morphology == "lemma" else b""
+    more = lexicon.raw_lines(analyzer.pack) if analyzer.morphology == "lemma" else b""
     return np.frombuffer(_encode("".join(inputs)) + more, dtype=np.uint8)
 
 
@@ -140,10 +146,10 @@ def cached_table(analyzer: Analyzer, inputs: Sequence[str]) -> TokenTable:
 
     The cache entry holds numbers, no words.
     """
-    lemmas = lexicon.digest() if analyzer.morphology == "lemma" else ""
+    lemmas = lexicon.digest(analyzer.pack) if analyzer.morphology == "lemma" else ""
     parts = [
         _SCHEME, sys.byteorder, analyzer.morphology, analyzer.numbers,
-        sorted(analyzer.stop_words), lemmas, len(inputs),
+        sorted(analyzer.stop_words), sorted(analyzer.pack.number_words), lemmas, len(inputs),
     ]  # fmt: skip
     key = sha256(json.dumps(parts).encode())
     joined = "\n".join(inputs)

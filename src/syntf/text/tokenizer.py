@@ -9,14 +9,15 @@ mechanism determine what an attacker can learn.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
-from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar, get_args
 
 from syntf.core.checks import one_of
 from syntf.core.choices import FAST, Morphology
 from syntf.core.errors import SyntfError
+from syntf.language.pack import LanguagePack, embedded_pack
 from syntf.text.lexicon import lexicon
 
 Token = TypeVar("Token", bound=Hashable)
@@ -40,16 +41,25 @@ class Analysis(Protocol[Token]):
         """Return the token of a single word without context."""
 
 
-LETTERS = re.compile(r"[^\W_]+")
-"""Matches a run of letters and digits of any script."""
+def _marks() -> str:
+    """Return the combining marks that belong to words, as ranges of a regular expression.
+
+    Variation selectors and enclosing marks, which belong to symbols, are left out.
+    """
+    category = unicodedata.category
+    points = {point for point in range(0x300, 0xFE30) if category(chr(point)) in ("Mn", "Mc")}
+    points -= {*range(0x20D0, 0x2100), *range(0xFE00, 0xFE10)}
+    firsts = sorted(point for point in points if point - 1 not in points)
+    lasts = sorted(point for point in points if point + 1 not in points)
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts, strict=True))
+
+
+MARKS = _marks()
+LETTERS = re.compile(rf"(?:[^\W_]|[{MARKS}])[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
+"""Matches a run of letters and digits of any script, with their combining marks."""
 
 _TOKEN = re.compile(f"{LETTERS.pattern}(?:['’]{LETTERS.pattern})?")
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
-_NUMBER_WORDS = frozenset(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy "
-    "eighty ninety hundred thousand million billion trillion".split()
-)
 
 
 def tokenize(text: str) -> list[str]:
@@ -61,13 +71,31 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
+def split_at_apostrophes(text: str) -> list[str]:
+    """Return the tokens of a text in a language that writes elided words with an apostrophe.
+
+    >>> split_at_apostrophes("L’heure d'été, 2 cafés")
+    ['L', 'heure', 'd', 'été', '2', 'cafés']
+    """
+    return LETTERS.findall(text)
+
+
+def normalize(token: str) -> str:
+    """Return a token in one spelling: composed characters, and full-width forms as usual ones.
+
+    >>> normalize("Cafe\u0301"), normalize("ＡＢＣ"), normalize("ｶﾞ")
+    ('Café', 'ABC', 'ガ')
+    """
+    return token if token.isascii() else unicodedata.normalize("NFKC", token)
+
+
 def strip_possessive(token: str) -> str:
-    """Remove a possessive ending from a token and replace typographic apostrophes.
+    """Normalize a token, remove a possessive ending and replace typographic apostrophes.
 
     >>> strip_possessive("Cat’s"), strip_possessive("o’clock")
     ('Cat', "o'clock")
     """
-    word = token.replace("’", "'")
+    word = normalize(token).replace("’", "'")
     return word[:-2] if word[-2:] in ("'s", "'S") else word
 
 
@@ -77,8 +105,9 @@ class Analyzer:
     Parameters
     ----------
     morphology : ``lemma`` (dictionary form, lower case), ``lower`` or ``orth`` (as written).
-    stop_words : terms to leave out, lower case; None for the public English list.
+    stop_words : terms to leave out, lower case; None for the list of the language pack.
     numbers : include numbers, in digits or in words.
+    pack : the language of the texts; None for the embedded English pack.
     """
 
     name = FAST
@@ -89,15 +118,21 @@ class Analyzer:
         *,
         stop_words: Set[str] | None = None,
         numbers: bool = False,
+        pack: LanguagePack | None = None,
     ) -> None:
         check_options(morphology, stop_words)
+        self.pack = pack or embedded_pack()
         self.morphology = morphology
-        self.stop_words = english_stop_words() if stop_words is None else frozenset(stop_words)
+        self.stop_words = self.pack.stop_words if stop_words is None else frozenset(stop_words)
         self.numbers = numbers
 
-    @staticmethod
-    def read(texts: Iterable[str]) -> Iterator[list[str]]:
-        return map(tokenize, texts)
+    @property
+    def splits_at_apostrophes(self) -> bool:
+        """Whether an apostrophe divides a word into two tokens."""
+        return self.pack.tokenizer == "elision"
+
+    def read(self, texts: Iterable[str]) -> Iterator[list[str]]:
+        return map(split_at_apostrophes if self.splits_at_apostrophes else tokenize, texts)
 
     def token_of(self, word: str) -> str:
         return word
@@ -115,14 +150,14 @@ class Analyzer:
         """
         word = strip_possessive(token)
         lower = word.lower()
-        number = bool(_NUMBER.fullmatch(lower)) or lower in _NUMBER_WORDS
+        number = bool(_NUMBER.fullmatch(lower)) or lower in self.pack.number_words
         if not self.numbers if number else lower in self.stop_words:
             return ()
         if self.morphology == "lower":
             return (lower,)
         if self.morphology == "orth":
             return (word, lower)
-        lemma = lemmatize(lower)
+        lemma = lemmatize(lower, self.pack)
         return () if lemma in self.stop_words and not number else (lemma, lower)
 
 
@@ -133,8 +168,8 @@ def check_options(morphology: Any, stop_words: Any) -> None:
         raise SyntfError(f"stop_words must be a set of words, not the string {stop_words!r}")
 
 
-def lemmatize(word: str) -> str:
-    """Return the dictionary form of a lower-case English word, without looking at its context.
+def lemmatize(word: str, pack: LanguagePack | None = None) -> str:
+    """Return the dictionary form of a lower-case word, by default English, without its context.
 
     :mod:`syntf.text.lexicon` decides between parts of speech. A word that the lexicon lacks is
     returned unchanged.
@@ -142,13 +177,12 @@ def lemmatize(word: str) -> str:
     >>> [lemmatize(word) for word in ("mice", "playing", "best", "unixes")]
     ['mouse', 'play', 'best', 'unixes']
     """
-    return lexicon().lemmas.get(word.lower(), word)
+    return lexicon(pack).lemmas.get(word.lower(), word)
 
 
-@cache
 def english_stop_words() -> frozenset[str]:
     """Return 512 English function words, a public list (see ``data/NOTICE.md``)."""
-    return frozenset(read_word_list("function_words.txt"))
+    return embedded_pack().stop_words
 
 
 def read_word_list(name: str) -> Iterator[str]:

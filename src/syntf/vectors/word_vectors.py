@@ -6,9 +6,8 @@ and rounded. The mechanism sees these integers and nothing finer.
 
 import json
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
-from importlib import resources
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -17,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core import cache_store
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, shortened
 from syntf.core.files import sha256_of
 from syntf.core.progress import Stages, silent
+from syntf.language.pack import LanguagePack, embedded_pack
 from syntf.vectors import files
 from syntf.vectors.quantize import quantize
 
@@ -56,7 +56,13 @@ class WordVectors:
         self.words = words
         self.matrix = matrix
         self.notes = list(notes)
-        self.is_embedded = False
+        self.pack: LanguagePack | None = None
+        """The language pack that the vectors come from; it has more public data on their words."""
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the vectors are those that come with syntf."""
+        return self.pack is not None and self.pack.is_embedded
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_row"}
@@ -93,9 +99,17 @@ class WordVectors:
     @classmethod
     def embedded(cls) -> Self:
         """Return the public table that comes with the package, made from GloVe; memory-mapped."""
-        data = resources.files("syntf").joinpath("data")
-        vectors = cls(_embedded_words(), np.load(str(data.joinpath("vectors.npy")), mmap_mode="r"))
-        vectors.is_embedded = True
+        return cls.of_pack(embedded_pack())
+
+    @classmethod
+    def of_pack(cls, pack: LanguagePack) -> Self:
+        """Return the table of a language pack; memory-mapped."""
+        try:
+            matrix = np.load(str(pack.path("vectors")), mmap_mode="r")
+        except (ValueError, EOFError) as error:
+            raise SyntfError(f"cannot read {pack.path('vectors')}: {shortened(error)}") from None
+        vectors = cls(_words_of(pack), matrix)
+        vectors.pack = pack
         return vectors
 
     @classmethod
@@ -109,10 +123,9 @@ class WordVectors:
         return cls(*files.read(path, stages))
 
 
-@cache
-def _embedded_words() -> list[str]:
-    data = resources.files("syntf").joinpath("data")
-    return data.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
+@lru_cache(4)
+def _words_of(pack: LanguagePack) -> list[str]:
+    return pack.path("words").read_text(encoding="utf-8").split("\n")
 
 
 def read_cached(path: str | PathLike[str], stages: Stages = silent) -> WordVectors:

@@ -1,6 +1,7 @@
 """Verify a release of the document unit: its lists, its loss, and every row from its prototypes."""
 
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -29,12 +30,14 @@ def check_document_release(
     guarantee: Guarantee,
     read_vectors: Callable[[], WordVectors] | None,
     codebook: Path | None,
+    language: str | PathLike[str] | None,
     slow: bool,
     stages: Stages,
 ) -> None:
     """Check the contents of files that have the right digests.
 
     read_vectors, codebook : word vectors and codebook of the release, if they are not embedded.
+    language : the language pack of the release, if it is not installed.
     slow : derive the lists even if that takes long.
     """
     shards = list(files.shard_names(guarantee))
@@ -55,7 +58,7 @@ def check_document_release(
             CARD_FILE, texts.check_card,
             folder, guarantee, names, documents.schema, result.documents,
         )  # fmt: skip
-    vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors)
+    vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors, language)
     if terms is None or vectors is None:
         return
     encoder = result.attempt("codebook", document_unit.check_codebook, guarantee, vectors, codebook)

@@ -17,14 +17,14 @@ import numpy as np
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoder
 from syntf.codebook.lists import ROUNDS, EntryList
+from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.exact import log_up, shown
 from syntf.pipeline.document import WORD_VECTORS, DocumentMechanism
 from syntf.privacy.guarantee import DocumentUnit, Guarantee
-from syntf.text.tokenizer import Analyzer
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification.result import UNVERIFIABLE, Finding, NotCheckedError
-from syntf.verification.table import QUICK_WORK, WORK_PER_SECOND
+from syntf.verification.table import QUICK_WORK, WORK_PER_SECOND, language_is_stated
 
 
 def unit_of(guarantee: Guarantee) -> DocumentUnit:
@@ -50,9 +50,12 @@ def check_document_consistency(guarantee: Guarantee) -> Finding:
         ("loss_per_word", guarantee.loss_per_word is None),
         ("provenance", (origins["vocabulary"] == "fitted") == private_codebook),
         ("provenance", "fitted" not in [origins[one] for one in ("vectors", "stop_words", "idf")]),
-        ("supplied", ("codebook" in supplied) == (unit.codebook_origin != "embedded")),
+        ("supplied", ("codebook" in supplied) == (unit.codebook_origin in ("supplied", "private"))),
+        ("supplied", unit.codebook_origin != "embedded" or "language" not in supplied),
+        ("supplied", unit.codebook_origin != "language" or "language" in supplied),
         ("supplied", ("encoder" in supplied) == (unit.encoder != WORD_VECTORS)),
-        ("supplied", ("analyzer" in supplied) == (guarantee.analyzer != Analyzer.name)),
+        ("supplied", ("analyzer" in supplied) == guarantee.analyzer.startswith(SPACY)),
+        ("language", language_is_stated(guarantee)),
         ("supplied", not {"vocabulary", "wordnet"} & {*supplied}),
         ("document", bool(unit.pilot) == bool(unit.sharpened)),
         ("private", guarantee.private is not (guarantee.seeded or private_codebook)),
@@ -70,13 +73,16 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
     unit = unit_of(guarantee)
     if guarantee.input_size != len(vectors.words):
         raise SyntfError(f"input_size must be {len(vectors.words):,}, the number of word vectors")
-    embedded = unit.codebook_origin == "embedded"
-    if not embedded and given is None:
+    public = unit.codebook_origin in ("embedded", "language")
+    if not public and given is None:
         raise NotCheckedError(
             "the release was made with a codebook that its sender supplied: give its file with "
             "--codebook"
         )
-    codebook = Codebook.embedded() if embedded or given is None else Codebook.read(given)
+    if unit.codebook_origin == "language" and vectors.pack is not None:
+        codebook = Codebook.of_pack(vectors.pack)
+    else:
+        codebook = Codebook.embedded() if public or given is None else Codebook.read(given)
     if unit.codebook != f"sha256:{codebook.digest}":
         raise SyntfError("the release was made with another codebook than this one")
     if unit.encoder != (codebook.encoder or WORD_VECTORS):
@@ -85,8 +91,9 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
         raise SyntfError(f"the codebook is {codebook.origin}, not {unit.codebook_origin}")
     encoder = Encoder(codebook, vectors)
     size = f"{int(np.count_nonzero(codebook.leaves)):,} prototypes"
-    if embedded:
-        return Finding(f"{size}, embedded in syntf", encoder)
+    if public:
+        where = "of the language pack" if codebook.origin == "language" else "embedded in syntf"
+        return Finding(f"{size}, {where}", encoder)
     if codebook.origin == "private":
         detail = "made from texts that are not public, which voids the guarantee"
     else:

@@ -16,6 +16,7 @@ from syntf.privacy.guarantee import (
     FORMAT,
     DocumentUnit,
     Guarantee,
+    Language,
     Losses,
     Valid,
     canonical_json,
@@ -75,6 +76,8 @@ def read_guarantee(raw: bytes) -> GuaranteeFile:
         record["loss_per_word"] = Losses(**record["loss_per_word"])
     if record.get("document") is not None:
         record["document"] = DocumentUnit(**record["document"])
+    if record.get("language") is not None:
+        record["language"] = Language(**record["language"])
     known = {name: record[name] for name in record if name != "caveats"}
     return GuaranteeFile(Guarantee(**{"format": format, **known}), stated)
 

@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from math import isclose
+from os import PathLike
 
+from syntf import __version__
+from syntf.core.choices import EMBEDDED, SPACY, SUDACHI
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.progress import Stages
+from syntf.language import store
+from syntf.language.pack import LanguagePack, embedded_pack
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.build import build
 from syntf.mechanism.rating import WordRating
 from syntf.privacy import bounds
-from syntf.privacy.guarantee import Guarantee
-from syntf.text.tokenizer import Analyzer
+from syntf.privacy.guarantee import Guarantee, Language
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification.result import UNVERIFIABLE, Finding, NotCheckedError
 from syntf.vocabulary.vocabulary import Vocabulary
@@ -32,7 +36,8 @@ def check_consistency(guarantee: Guarantee) -> Finding:
         ("provenance", "fitted" not in (origins["vectors"], origins["stop_words"])),
         ("provenance", origins["idf"] == "public" or guarantee.weights == "tfidf"),
         ("supplied", ("wordnet" in supplied) == guarantee.synsets),
-        ("supplied", ("analyzer" in supplied) == (guarantee.analyzer != Analyzer.name)),
+        ("supplied", ("analyzer" in supplied) == guarantee.analyzer.startswith(SPACY)),
+        ("language", language_is_stated(guarantee)),
         ("inputs", guarantee.inputs == ("vectors" if every_input else "outputs")),
         ("private", guarantee.private is not (guarantee.seeded or "fitted" in origins.values())),
     ):
@@ -41,16 +46,68 @@ def check_consistency(guarantee: Guarantee) -> Finding:
     return Finding("private" if guarantee.private else "marked NOT PRIVATE, as its fields require")
 
 
-def check_vectors(guarantee: Guarantee, read: Callable[[], WordVectors] | None) -> Finding:
-    """Check the digest of the word vectors; `read` returns those that were brought, if any."""
-    vectors = read() if read else WordVectors.embedded()
+def language_is_stated(guarantee: Guarantee) -> bool:
+    """Tell whether the language and the analyzer fit what the sender supplied."""
+    stated = guarantee.language
+    if "language" in guarantee.supplied:
+        return stated is not None and "vectors" not in guarantee.supplied
+    own_version = guarantee.version == __version__
+    return not guarantee.analyzer.startswith(SUDACHI) and (
+        stated is None
+        or (stated.code == EMBEDDED and not own_version)
+        or stated == Language(EMBEDDED, f"sha256:{embedded_pack().digest}")
+    )
+
+
+def find_pack(guarantee: Guarantee, given: str | PathLike[str] | None) -> LanguagePack:
+    """Return the language pack of a release.
+
+    given : the code or the folder of the pack; None to look for it among the installed ones.
+
+    Raises
+    ------
+    NotCheckedError
+        If the pack is not installed.
+    SyntfError
+        If it is another pack than that of the release.
+    """
+    stated = guarantee.language
+    if stated is None or "language" not in guarantee.supplied:
+        return embedded_pack()
+    digest = stated.digest.removeprefix("sha256:")
+    pack = store.find_by_digest(digest) if given is None else store.find(given)
+    if pack is None:
+        raise NotCheckedError(
+            f"the release was made with a language pack for {stated.code!r} that is not installed "
+            f"({stated.digest}): get it and add it with syntf language add, or give its folder "
+            "with --language"
+        )
+    if (pack.code, pack.digest) != (stated.code, digest):
+        raise SyntfError("the release was made with another language pack than this one")
+    return pack
+
+
+def check_vectors(
+    guarantee: Guarantee,
+    read: Callable[[], WordVectors] | None,
+    language: str | PathLike[str] | None = None,
+) -> Finding:
+    """Check the digest of the word vectors.
+
+    read : returns those that were brought, if any.
+    language : the language pack of the release, if it was brought.
+    """
+    vectors = read() if read else WordVectors.of_pack(find_pack(guarantee, language))
+    pack = vectors.pack
     if guarantee.vectors_digest != f"sha256:{vectors.digest}":
-        if read:
+        if read or not (pack and pack.is_embedded):
             raise SyntfError("the release was made with other word vectors than these")
         raise SyntfError(
             "the release was made with other word vectors than the embedded ones: give their file "
             "with --vectors"
         )
+    if pack and not pack.is_embedded:
+        return Finding(f"{len(vectors.words):,} words of the language pack {pack.code}", vectors)
     embedded = read is None or vectors.digest == WordVectors.embedded().digest
     if not embedded and "vectors" not in guarantee.supplied:
         raise SyntfError("supplied does not say that these are not the embedded vectors")
@@ -72,7 +129,8 @@ def check_words(guarantee: Guarantee, terms: Sequence[str], vectors: WordVectors
     elif Vocabulary.default(vectors).most_frequent(len(terms)).outputs != terms:
         raise SyntfError("supplied does not say that vocabulary.txt is not the embedded list")
     else:
-        return Finding(f"the first {len(terms):,} of the list embedded in syntf", vocabulary)
+        where = "of the language pack" if "language" in guarantee.supplied else "embedded in syntf"
+        return Finding(f"the first {len(terms):,} of the list {where}", vocabulary)
     return Finding(detail, vocabulary, UNVERIFIABLE)
 
 

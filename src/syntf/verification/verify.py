@@ -11,6 +11,7 @@ the sender's data come from. Such statements are listed as unverifiable.
 """
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 
 from syntf.core.errors import SyntfError
@@ -45,6 +46,7 @@ def verify(
     *,
     vectors: Callable[[], WordVectors] | None = None,
     codebook: Path | None = None,
+    language: str | PathLike[str] | None = None,
     slow: bool = False,
     stages: Stages = silent,
 ) -> VerificationResult:
@@ -54,6 +56,7 @@ def verify(
 
     vectors : reads the word vectors of the release, if they are not those embedded in syntf.
     codebook : the codebook of a release of the document unit, if it is not the embedded one.
+    language : the language pack of the release, by its code or folder, if it is not installed.
     slow : derive the table even if that takes long. A hostile release can make it take hours.
     stages : is told about progress.
     """
@@ -64,9 +67,11 @@ def verify(
         result.checksum = record.checksum
         if result.attempt("files", files.check_files, folder, guarantee, stages):
             if guarantee.unit == "document":
-                check_document_release(result, folder, guarantee, vectors, codebook, slow, stages)
+                check_document_release(
+                    result, folder, guarantee, vectors, codebook, language, slow, stages
+                )
             else:
-                _check_contents(result, folder, guarantee, vectors, slow, stages)
+                _check_contents(result, folder, guarantee, vectors, language, slow, stages)
     result.complete()
     if result.guarantee is not None:
         result.checks += _unverifiable(result.guarantee, result.uncompared)
@@ -88,6 +93,7 @@ def _check_contents(
     folder: Path,
     guarantee: Guarantee,
     read_vectors: Callable[[], WordVectors] | None,
+    language: str | PathLike[str] | None,
     slow: bool,
     stages: Stages,
 ) -> None:
@@ -104,7 +110,7 @@ def _check_contents(
         if CARD_FILE in guarantee.files:
             arguments = (folder, guarantee, names, documents.schema, result.documents)
             result.attempt(CARD_FILE, texts.check_card, *arguments)
-    _check_table(result, guarantee, terms, read_vectors, slow, stages)
+    _check_table(result, guarantee, terms, read_vectors, language, slow, stages)
     if documents is not None and terms is not None:
         plausibility = None
         if result.table is not None:
@@ -142,12 +148,13 @@ def _check_table(
     guarantee: Guarantee,
     terms: list[str] | None,
     read_vectors: Callable[[], WordVectors] | None,
+    language: str | PathLike[str] | None,
     slow: bool,
     stages: Stages,
 ) -> None:
     """Check the guarantee against the table that its fields give."""
     result.attempt("consistency", table.check_consistency, guarantee)
-    vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors)
+    vectors = result.attempt("vectors", table.check_vectors, guarantee, read_vectors, language)
     if terms is None or vectors is None:
         return
     vocabulary = result.attempt("public words", table.check_words, guarantee, terms, vectors)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from importlib.resources import files
 from os import PathLike
 
 from syntf.core.choices import Provenance
 from syntf.core.errors import SyntfError
+from syntf.language.pack import embedded_pack
 from syntf.text.tokenizer import Analyzer, tokenize
 from syntf.vectors.word_vectors import WordVectors
 from syntf.vocabulary import wordnet
@@ -40,14 +40,19 @@ class Vocabulary:
 
     @classmethod
     def default(cls, vectors: WordVectors) -> "Vocabulary":
-        """Return every word with a vector as input and the embedded public list as outputs."""
-        text = files("syntf").joinpath("data", "vocabulary.txt").read_text(encoding="utf-8")
-        terms, words = text.splitlines(), vectors.words
-        if not vectors.is_embedded:
+        """Return every word with a vector as input and the list of its language as outputs."""
+        pack, words = vectors.pack, vectors.words
+        terms = (pack or embedded_pack()).lines("vocabulary")
+        if pack is None:
             return cls.given(terms, vectors).with_every_input(vectors)
         row, rows = -1, []
-        for term in terms:  # they have the order of the words, so no dictionary is needed
-            rows.append(row := words.index(term, row + 1))
+        try:
+            for term in terms:  # they have the order of the words, so no dictionary is needed
+                rows.append(row := words.index(term, row + 1))
+        except ValueError:
+            raise SyntfError(
+                f"{pack.path('vocabulary')} does not list words of the pack in their order"
+            ) from None
         return cls(words, range(len(words)), terms, rows, "public")
 
     @classmethod

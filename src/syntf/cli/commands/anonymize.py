@@ -76,6 +76,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
     help="Largest privacy loss of an author. Releases only so many documents of each author, "
     "chosen at random, that their losses stay within it. Example: 30.",
 )
+@setting_options("language")
 @setting_options("spelling", "weights", "draws", "idf", "morphology", "analyzer", "numbers")
 @setting_options("vocabulary", "fit_vocabulary", "min_df", "max_df", "max_size", "synsets")
 @setting_options("vectors")

@@ -26,7 +26,7 @@ STYLES = {"passed": "green", "weak": "yellow", "failed": "bold red"}
     help="Words or answers drawn where draws are counted. [default: 2000000; 100000 with --quick]",
 )
 @setting_options("preset", "document_loss", "codebook", "encoder", "pilot")
-@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "language", "morphology")
 @setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )

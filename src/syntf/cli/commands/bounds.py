@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     help="Also show the smaller ε that holds except with this probability. Example: 1e-6.",
 )
 @device
+@setting_options("language")
 @setting_options("spelling", "morphology", "vocabulary", "max_size", "synsets", "vectors")
 @option("--figures", type=FILE, metavar="DIR", help="Draw the bounds as PNG and SVG files.")
 @as_json

@@ -43,7 +43,7 @@ _writing = combine(
     option("--force", is_flag=True, help="Replace an earlier codebook."),
     as_json,
     quiet,
-    setting_options("morphology", "analyzer", "numbers", "vectors"),
+    setting_options("language", "morphology", "analyzer", "numbers", "vectors"),
 )
 
 

@@ -26,6 +26,7 @@ HEADING = "For the owner of the texts; not part of any release. Do not publish."
 @click.command("coverage", cls=ConfiguredCommand)
 @click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
 @text
+@setting_options("language")
 @setting_options("preset", "neighbours", "morphology", "analyzer", "vocabulary", "vectors")
 @setting_options("numbers")
 @as_json
@@ -45,7 +46,7 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
     """
     from syntf.inputs.corpus import read_texts
     from syntf.pipeline.prepare import known_words
-    from syntf.pipeline.sample import knows_english, look_with
+    from syntf.pipeline.sample import language_of, look_with
     from syntf.vocabulary.coverage import coverage
 
     reader = reader_from(options)
@@ -57,7 +58,7 @@ def command(inputs: tuple[str, ...], text: str, as_json: bool, quiet: bool, **op
         analyzer, words = known_words(settings, stages)
         sample = look_with(settings, texts, stages)
     found = coverage(texts, analyzer, words)
-    problems = sample.problems(english=knows_english(settings))
+    problems = sample.problems(language_of(settings))
     if as_json:
         looked_at = {"sample": asdict(sample), "problems": problems}
         output.emit({"note": HEADING, **asdict(found), "tokens": found.tokens, **looked_at})

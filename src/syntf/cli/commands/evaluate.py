@@ -31,7 +31,7 @@ from syntf.pipeline.settings import Settings
 @evaluation_options
 @option("--scrub/--no-scrub", help="Also evaluate texts cleaned by scrubadub.")
 @setting_options("preset", "document_loss", "codebook", "encoder", "pilot")
-@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "language", "morphology")
 @setting_options("analyzer", "vocabulary")
 @setting_option("fit_vocabulary", help="Take the vocabulary from the training texts.")
 @setting_options(
@@ -84,7 +84,7 @@ def command(
     from syntf.evaluation.experiment.scrubbing import scrubber_version
     from syntf.inputs import corpus as inputs
     from syntf.inputs.columns import texts
-    from syntf.pipeline.sample import knows_english, look_with, refuse_unreadable
+    from syntf.pipeline.sample import language_of, look_with, refuse_unreadable
 
     columns = corpus_columns(options)
     labels, authors = columns.pop("label"), columns.pop("author")
@@ -98,10 +98,10 @@ def command(
     documents = inputs.read(input, **reader)
     searches = search_task(options, documents, columns["text"])
     sample = look_with(settings, texts(documents, columns["text"]))
-    english = knows_english(settings)
+    language = language_of(settings)
     if not accept_coverage:
-        refuse_unreadable(sample, english=english, done="measured")
-    notices = [*reader["notices"], *sample.problems(english=english)]
+        refuse_unreadable(sample, language, done="measured")
+    notices = [*reader["notices"], *sample.problems(language)]
     if not cases:
         _only_search(searches, settings, out, runs, notices, force, as_json, quiet)
         return

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     help="Output words to show for each word.",
 )
 @setting_options("preset", "document_loss", "codebook", "encoder", "loss", "epsilon", "neighbours")
+@setting_options("language")
 @setting_options("spelling", "morphology", "analyzer", "vocabulary", "max_size", "synsets")
 @setting_options("vectors")
 @as_json

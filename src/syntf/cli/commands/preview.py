@@ -47,6 +47,7 @@ TERMS = 6
 @option("--id", metavar="COLUMN", help="Column that identifies a document.")
 @option("--keep", multiple=True, metavar="COLUMN ...", help="Columns to release as they are.")
 @option("--shuffle/--no-shuffle", help="Preview a release in random order.")
+@setting_options("language")
 @setting_options("preset", "document_loss", "loss", "codebook", "encoder", "length", "epsilon")
 @setting_options("neighbours", "spelling", "weights", "draws", "morphology", "analyzer", "numbers")
 @setting_options("vocabulary", "max_size", "synsets", "vectors")
@@ -107,7 +108,7 @@ def preview(
 
     from syntf.inputs import columns
     from syntf.inputs.corpus import Corpus
-    from syntf.pipeline.sample import knows_english, look_with
+    from syntf.pipeline.sample import language_of, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
     from syntf.releases import estimate, kept_columns
@@ -147,7 +148,7 @@ def preview(
         "estimated_seconds": seconds,
         "estimated_bytes": size,
         "sample": asdict(sample),
-        "problems": sample.problems(english=knows_english(settings)),
+        "problems": sample.problems(language_of(settings)),
         "warnings": kept_columns.warnings(kept_frame, id=id, shuffle=shuffle),
         "shuffled": shuffle,
         "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,

@@ -5,7 +5,12 @@ from pathlib import Path
 import click
 
 from syntf.cli import output
-from syntf.cli.commands.verify import codebook_option, run_verification, vectors_option
+from syntf.cli.commands.verify import (
+    codebook_option,
+    language_option,
+    run_verification,
+    vectors_option,
+)
 from syntf.cli.options import FILE, Command, option, quiet
 from syntf.core.errors import SyntfError
 
@@ -21,6 +26,7 @@ from syntf.core.errors import SyntfError
 )
 @vectors_option
 @codebook_option
+@language_option
 @option("--force", is_flag=True, help="Replace the file if it exists.")
 @quiet
 def command(
@@ -29,6 +35,7 @@ def command(
     evaluation: Path | None,
     vectors: Path | None,
     codebook: Path | None,
+    language: str | None,
     force: bool,
     quiet: bool,
 ) -> None:
@@ -51,7 +58,7 @@ def command(
         )
     if out.exists() and not force:
         raise SyntfError(f"{out} exists already: choose another --out, or add --force")
-    result = run_verification(folder, vectors, codebook, slow=True, quiet=quiet)
+    result = run_verification(folder, vectors, codebook, language, slow=True, quiet=quiet)
     guarantee, sparsity = result.guarantee, result.sparsity
     described = result.table or result.summary
     if not result.verified or guarantee is None or sparsity is None or described is None:

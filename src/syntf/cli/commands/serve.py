@@ -105,7 +105,7 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"  # nosec B105
     "The list is public. By default the general list of the codebook.",
 )
 @setting_options("preset", "document_loss", "codebook", "encoder")
-@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "morphology")
+@setting_options("length", "loss", "epsilon", "neighbours", "spelling", "language", "morphology")
 @setting_options(
     "analyzer", "vocabulary", "max_size", "synsets", "vectors", "weights", "draws", "numbers"
 )

@@ -81,7 +81,7 @@ CHOSEN_ON_PUBLIC_TEXTS = (
 @evaluation_options
 @setting_options("codebook", "encoder", "pilot")
 @setting_options(
-    "spelling", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
+    "spelling", "language", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
 )
 @reader_options
 def command(
@@ -159,7 +159,7 @@ def document_command(
 ) -> str:
     """Return the shell command that releases whole documents with the loss of a trial."""
     words = [*_command_start(input, text, reader), "--document-loss", f"{best.loss:g}"]
-    for name in ("codebook", "encoder", "morphology", "analyzer", "vectors"):
+    for name in ("codebook", "encoder", "language", "morphology", "analyzer", "vectors"):
         value = getattr(settings, name)
         if value != getattr(Settings, name):
             words += [f"--{name}", str(value)]
@@ -181,7 +181,7 @@ def anonymize_command(
     words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
     words += ["--length", str(best.length), "--max-size", str(best.max_size)]
     words += ["--weights", best.weights]
-    for name in ("spelling", "morphology", "analyzer", "vocabulary", "vectors"):
+    for name in ("spelling", "language", "morphology", "analyzer", "vocabulary", "vectors"):
         value = getattr(settings, name)
         if value != getattr(Settings, name):
             words += [f"--{name}", str(value)]

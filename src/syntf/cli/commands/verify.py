@@ -33,11 +33,18 @@ codebook_option = option(
     help="Codebook of the release. Needed if it was not made with the embedded one.",
 )
 
+language_option = option(
+    "--language",
+    metavar="CODE|FOLDER",
+    help="Language pack of the release. Needed if the pack is not installed.",
+)
+
 
 @click.command("verify", cls=Command)
 @click.argument("folder", type=FILE, metavar="DIR")
 @vectors_option
 @codebook_option
+@language_option
 @option(
     "--slow",
     is_flag=True,
@@ -58,6 +65,7 @@ def command(
     require_private: bool,
     as_json: bool,
     quiet: bool,
+    language: str | None = None,
 ) -> int:
     """Check a release that you received: its files, its probabilities and its loss.
 
@@ -71,7 +79,7 @@ def command(
     Example:
       syntf verify release
     """
-    result = run_verification(folder, vectors, codebook, slow=slow, quiet=quiet)
+    result = run_verification(folder, vectors, codebook, language, slow=slow, quiet=quiet)
     if as_json:
         output.emit(summary(result))
     else:
@@ -85,7 +93,13 @@ def command(
 
 
 def run_verification(
-    folder: Path, vectors: Path | None, codebook: Path | None, *, slow: bool, quiet: bool
+    folder: Path,
+    vectors: Path | None,
+    codebook: Path | None,
+    language: str | None,
+    *,
+    slow: bool,
+    quiet: bool,
 ) -> "VerificationResult":
     """Verify a release; refuse missing files before the long work begins."""
     from syntf.verification.verify import verify
@@ -98,7 +112,9 @@ def run_verification(
         raise SyntfError(f"there is no codebook at {codebook}")
     with output.progress(quiet) as stages:
         reader = vectors_reader(vectors, stages)
-        return verify(folder, vectors=reader, codebook=codebook, slow=slow, stages=stages)
+        return verify(
+            folder, vectors=reader, codebook=codebook, language=language, slow=slow, stages=stages
+        )
 
 
 def vectors_reader(vectors: Path | None, stages: "Stages") -> "Callable[[], WordVectors] | None":

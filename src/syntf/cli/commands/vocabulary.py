@@ -34,6 +34,7 @@ def command() -> None:
 @click.argument("reference", type=click.Path())
 @text
 @option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
+@setting_options("language")
 @setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
 @option(
     "--public/--no-public",

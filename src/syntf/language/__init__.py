@@ -1,0 +1,1 @@
+"""Language packs: everything that depends on the language of the texts, in one public folder."""
