@@ -225,3 +225,13 @@ def test_loss_of_whole_documents_is_found_and_its_command_printed(here):
     assert found["loss_per_document"] == chosen[0]["loss_per_document"]
     assert "loss_per_word" not in found
     assert found["command"].startswith("syntf anonymize t.csv --text body --document-loss")
+
+
+def test_unreadable_texts_are_refused_before_the_search(here, tmp_path):
+    rows = [f"4711,{topic}" for topic in ("a", "b") * 15]
+    (tmp_path / "numbers.csv").write_text("\n".join(["body,topic", *rows]) + "\n")
+    options = ("--text", "body", "--label", "topic", "--target-utility", "0.5", "--out", "tuned")
+    code, out, err = here("tune", "numbers.csv", *options)
+    assert (code, out) == (2, "")
+    assert "100% of the texts hold numbers and no word" in err
+    assert not (tmp_path / "tuned").exists()

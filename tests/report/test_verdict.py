@@ -1,12 +1,19 @@
 """The verdict on an evaluation: its limits, its sentences, and what it says of missing parts."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syntf.report.evaluation import EvaluationScores, LinkScore, ScenarioScores, ScoreChange
+from syntf.report.evaluation import (
+    EvaluatedTexts,
+    EvaluationScores,
+    LinkScore,
+    ScenarioScores,
+    ScoreChange,
+)
 from syntf.report.verdict import (
     AMBER,
     BY_TOPIC,
@@ -192,3 +199,10 @@ def test_green_authors_who_are_known_by_their_topics_are_told(best, floor, chanc
 
 def test_red_lights_say_what_would_help():
     assert all("loss" in text for (_, light), text in MEANINGS.items() if light == RED)
+
+
+@pytest.mark.parametrize(("documents", "told"), [(40, True), (199, True), (200, False)])
+def test_figures_from_few_documents_are_called_rough(documents, told):
+    about = EvaluatedTexts("a.csv", "2026-11-16", documents, 0, None, [])
+    meaning = judge(replace(COMPLETE, about=about), 10.0).meaning
+    assert (f"only {documents} documents, so the figures are rough" in meaning) == told

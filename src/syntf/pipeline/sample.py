@@ -79,8 +79,8 @@ class Sample:
             )
         if language and self.language and not is_language(self.language, language):
             found.append(
-                f"the texts look {NAMES[self.language]}, and the language pack is for "
-                f"{language!r}: {_language_advice(self.language)}"
+                f"the texts look {NAMES[self.language]}, and the known words are "
+                f"{NAMES.get(language, language)}: {_language_advice(self.language)}"
             )
         elif self.numbers > NUMBERS:
             found.append(
@@ -198,7 +198,8 @@ def describe_text(
     if "\ufffd" in text:
         notes.append("The text holds characters that could not be decoded.")
     if language and guessed and not is_language(guessed, language):
-        notes.append(f"The text looks {NAMES[guessed]}, and the language pack is for {language!r}.")
+        known_words = NAMES.get(language, language)
+        notes.append(f"The text looks {NAMES[guessed]}, and the known words are {known_words}.")
     if not known and text.strip():
         notes.append("No word of the text is known, so the release says nothing about it.")
     elif known < KNOWN * (known + unknown):

@@ -34,6 +34,9 @@ LINKING_AMBER = 0.5
 LARGEST_USEFUL_LOSS = 100.0
 """A larger loss per document excludes nothing in practice, as the report says too."""
 
+FEW_DOCUMENTS = 200
+"""With fewer documents, the verdict says that its figures are rough."""
+
 MEANINGS = {
     ("Topics", GREEN): "Most of what predicts the topics is kept.",
     ("Topics", AMBER): "Topics can be predicted, but clearly less well than from the texts.",
@@ -100,6 +103,10 @@ def judge(scores: EvaluationScores, promised_loss: float | None) -> Verdict:
     missing = [name.lower() for name in SUBJECTS if name not in {line.subject for line in lines}]
     if missing:
         sentences.append(f"No verdict on {', '.join(missing)}: this was not measured here.")
+    if scores.about is not None and scores.about.documents < FEW_DOCUMENTS:
+        sentences.append(
+            f"There were only {scores.about.documents:,} documents, so the figures are rough."
+        )
     sentences.append(
         "This was measured on these texts with these attackers; others may find out more."
     )

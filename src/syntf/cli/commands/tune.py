@@ -9,6 +9,7 @@ import click
 from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
     FILE,
+    accept_coverage,
     corpus_columns,
     corpus_options,
     evaluation_options,
@@ -84,6 +85,7 @@ CHOSEN_ON_PUBLIC_TEXTS = (
     "spelling", "language", "morphology", "analyzer", "vocabulary", "synsets", "vectors", "numbers"
 )
 @reader_options
+@accept_coverage
 def command(
     input: str,
     out: Path,
@@ -93,6 +95,7 @@ def command(
     max_loss_per_word: float | None,
     stand_in: str | None,
     data_home: Path | None,
+    accept_coverage: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -118,6 +121,7 @@ def command(
     from syntf.evaluation.tuning.document_job import find_loss
     from syntf.evaluation.tuning.job import find_parameters, read_corpus
     from syntf.evaluation.tuning.search import Goal
+    from syntf.pipeline.sample import language_of, look_with, refuse_unreadable
 
     columns = single_columns(corpus_columns(options))
     reader = reader_from(options)
@@ -126,6 +130,9 @@ def command(
     goal = Goal(target_utility, max_loss, max_loss_per_word)
     with output.progress(quiet) as stages:
         corpus = read_corpus(input, stand_in, data_home, columns, reader)
+        if not accept_coverage:
+            sample = look_with(settings, corpus.texts, stages)
+            refuse_unreadable(sample, language_of(settings), done="measured")
         find = find_loss if unit == "document" else find_parameters
         outcome: Any = find(corpus, settings, goal, out, stages=stages, **job_options)
     if as_json:
