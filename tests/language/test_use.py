@@ -96,7 +96,7 @@ def test_the_language_is_suggested_and_never_chosen(toy_pack, installed):
     ukrainian = "Поїзд не на станції, і ніхто не знає, що з ним та як це було."
     english = sample.look_at([russian] * 25, Analyzer(), WORDS)
     (problem,) = english.problems("en")
-    assert problem.startswith("the texts look Russian, and the language pack is for 'en': build")
+    assert problem.startswith("the texts look Russian, and the known words are English: build")
     store.add(toy_pack.folder)
     found = sample.look_at([ukrainian] * 25, Analyzer(pack=toy_pack), WORDS)
     assert "add --language uk" in found.problems("en")[0]
@@ -107,7 +107,7 @@ def test_the_language_is_suggested_and_never_chosen(toy_pack, installed):
 def test_vectors_without_a_word_of_the_texts_stop_the_run(toy_pack, tmp_path):
     path = tmp_path / "in.csv"
     path.write_text("text\n" + "the cat sat on the mat\n" * 30)
-    with pytest.raises(SyntfError, match="the texts look English, and the language pack is for"):
+    with pytest.raises(SyntfError, match="the texts look English, and the known words are"):
         release(path, tmp_path / "out", language=toy_pack.folder)
     path.write_text("text\n" + "qwx zxv\n" * 30)
     with pytest.raises(SyntfError, match="100% of the texts have no known word"):
