@@ -483,22 +483,30 @@ def broken(name):
 def caught(name):
     """Return the checks that fail on a broken program, with the first fault of each."""
     with broken(name) as subject:
-        results = list(audit(subject, draws=50_000))
-    return {result.check: result.faults[0] for result in results if result.faults}
+        return failures(audit(subject, draws=50_000), declared(name))
 
 
-def table(checks):
+def failures(results, wanted):
+    """Return the checks that fail, with their first fault, until those that are wanted did."""
+    found = {}
+    for result in results:
+        if result.faults:
+            found[result.check] = result.faults[0]
+        if found.keys() >= {*wanted}:
+            break
+    return found
+
+
+def table(checks, programs=BROKEN):
     """Return a Markdown table of what is broken and which checks fail."""
-    rows = [f"| {name} | {', '.join(checks(name))} |\n" for name in BROKEN]
+    rows = [f"| {name} | {', '.join(checks(name))} |\n" for name in programs]
     return "".join(["| broken on purpose | checks that fail |\n", "|---|---|\n", *rows])
 
 
-def declared(name):
+def declared(name, programs=BROKEN):
     """Return the checks that must fail on a broken program."""
-    return BROKEN[name][1].split()
+    return programs[name][1].split()
 
 
 if __name__ == "__main__":
-    sys.stdout.write(
-        table(lambda name: [check for check in declared(name) if check in caught(name)])
-    )
+    sys.stdout.write(table(lambda name: list(filter(caught(name).__contains__, declared(name)))))

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import broken
 import numpy as np
 
 from syntf.audit import audit
@@ -218,22 +219,19 @@ BROKEN = {
 
 def caught(name):
     """Return the checks that fail on a broken program, with the first fault of each."""
-    results = list(audit(BROKEN[name][0](), draws=50_000, quick=True))
-    return {result.check: result.faults[0] for result in results if result.faults}
+    results = audit(BROKEN[name][0](), draws=50_000, quick=True)
+    return broken.failures(results, declared(name))
 
 
 def table(checks):
     """Return a Markdown table of what is broken and which checks fail."""
-    rows = [f"| {name} | {', '.join(checks(name))} |\n" for name in BROKEN]
-    return "".join(["| broken on purpose | checks that fail |\n", "|---|---|\n", *rows])
+    return broken.table(checks, BROKEN)
 
 
 def declared(name):
     """Return the checks that must fail on a broken program."""
-    return BROKEN[name][1].split()
+    return broken.declared(name, BROKEN)
 
 
 if __name__ == "__main__":
-    sys.stdout.write(
-        table(lambda name: [check for check in declared(name) if check in caught(name)])
-    )
+    sys.stdout.write(table(lambda name: list(filter(caught(name).__contains__, declared(name)))))

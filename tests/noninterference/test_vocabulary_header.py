@@ -42,6 +42,7 @@ HEADERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fields", HEADERS)
 def test_command_line_marks_a_release_alike_for_any_texts(call, tmp_path, monkeypatch, fields):
     monkeypatch.chdir(tmp_path)

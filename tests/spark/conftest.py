@@ -9,7 +9,11 @@ import pytest
 
 WORDS = "cat dog mouse horse cow bird fish car train bus boat road ship plane house garden".split()
 SETTINGS = {"vocabulary": WORDS, "length": 30, "loss": 4.0, "morphology": "lower"}
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of Java for processes that live for seconds: plain compilation, one thread to collect."""
+
 LOCAL = {
+    "spark.executor.extraJavaOptions": QUICK_START,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
@@ -40,8 +44,11 @@ def cluster(tmp_path_factory):
         pytest.skip("needs Java 17: apt-get install openjdk-17-jre-headless")
     import spark_cluster
 
-    with spark_cluster.started(tmp_path_factory.mktemp("spark"), workers=3) as made:
-        yield made
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
+            patch.setenv(name, QUICK_START)
+        with spark_cluster.started(tmp_path_factory.mktemp("spark"), workers=3) as made:
+            yield made
 
 
 @pytest.fixture(scope="session")
