@@ -348,7 +348,7 @@ class Machine:
         frames = [
             pl.read_parquet(raw)
             for name, raw in first.files.items()
-            if name.startswith("documents")
+            if name.startswith("documents") and name.endswith(".parquet")
         ]
         shards, start = [], 0
         for frame in frames:

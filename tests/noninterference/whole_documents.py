@@ -83,7 +83,7 @@ class DocumentMachine(Machine):
         """Read what can be seen of a release."""
         content = {path.name: path.read_bytes() for path in sorted(out.iterdir())}
         constant = ("README.txt", "vocabulary.txt")
-        frame = pl.concat(map(pl.read_parquet, sorted(out.glob("documents*"))))
+        frame = pl.concat(map(pl.read_parquet, sorted(out.glob("documents*.parquet"))))
         terms = content["vocabulary.txt"].decode().splitlines()
         counts = []
         for path in sorted(out.glob("vectors*")):
@@ -152,7 +152,7 @@ def compare(machine, name, tried, *, number, place, suffix, sizes, trust, **opti
     assert result.verified, result.checks
     at = place
     if released["shuffle"]:
-        (at,) = (i for i, row in enumerate(made[0].rows) if f"d{place}" in str(row.kept[0]))
+        (at,) = (i for i, row in enumerate(made[0].rows) if f"d{place}" in str(row.kept))
     for outcome in made:
         check_documents(made[0], outcome, at)
         check_documents(by_row.setdefault(outcome.rows[at], outcome), outcome, at)

@@ -197,6 +197,34 @@ def test_site_is_built_without_a_fault(build):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("start", ["index.html", "decisions/0009-ledger.html"])
+def test_search_works_in_pages_opened_from_a_disk(build, start):
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="pip install 'syntf[integration]'"
+    )
+    chromium = os.environ.get("SYNTF_CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium, or SYNTF_CHROMIUM=<its path>")
+    code, log, site = build()
+    assert code == 0, log
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / start).as_uri())
+        page.locator("[data-md-component=search-query]").fill("neighbourhood mechanism")
+        results = page.locator(".md-search-result__link")
+        results.first.wait_for(timeout=30_000)
+        found = [link.get_attribute("href") for link in results.all()]
+        browser.close()
+    assert any("method.html" in link or "neighbourhood.html" in link for link in found)
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "messages"),
     [
