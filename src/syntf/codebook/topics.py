@@ -74,7 +74,7 @@ def codebook_from_topics(
         encoder.codebook,
         nodes=tree.vectors, child=tree.child, points=tree.points, spread=tree.spread,
         outputs=general_outputs(vectors),
-        labels=_labels(tree, encoded, topics),
+        labels=group_labels(tree, encoded, topics),
     )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def _check_lines(lines: dict[int, str]) -> None:
             raise SyntfError(f"line {place} repeats line {first[line.casefold()]}: remove it")
 
 
-def _labels(tree: Tree, encoded: Vectors, topics: list[str]) -> tuple[str, ...]:
+def group_labels(tree: Tree, encoded: Vectors, topics: list[str]) -> tuple[str, ...]:
     """Name each topic by its line, and each group by the lines nearest to its middle."""
     labels = []
     for vector, members in zip(tree.vectors.astype(np.int64), tree.members, strict=True):

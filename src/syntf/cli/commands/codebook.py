@@ -160,6 +160,31 @@ def topics(file: Path, out: Path, force: bool, as_json: bool, quiet: bool, **opt
 
 
 @command.command(cls=ConfiguredCommand)
+@_writing
+def opinions(out: Path, force: bool, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Make a codebook of opinions, for texts in which praise and blame matter more than topics.
+
+    A document is assigned to one of 32 levels, from very negative to very positive, by the mean
+    polarity of its words. The polarity of a word comes from public English words of praise and
+    blame and from the word vectors. No text is read.
+
+    \b
+    Example:
+      syntf codebook opinions --out opinions.codebook
+      syntf anonymize reviews.csv --codebook opinions.codebook --out release
+    """
+    from syntf.codebook.opinions import opinion_codebook
+    from syntf.pipeline import prepare
+
+    settings = settings_from(options)
+    _check_target(out, force=force)
+    with output.progress(quiet) as stages:
+        codebook = opinion_codebook(prepare.vectors_for(settings, stages))
+    codebook.write(out)
+    _report(out, codebook, as_json=as_json, quiet=quiet)
+
+
+@command.command(cls=ConfiguredCommand)
 @click.argument("file", type=FILE, required=False)
 @option(
     "--topics",
