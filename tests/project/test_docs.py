@@ -76,6 +76,32 @@ def test_doctests_of_a_page(name):
     assert tried >= 5
 
 
+def test_the_odds_of_which_epsilon_are_computed():
+    page = ROOT / "docs" / "which-epsilon.md"
+    assert doctest.testfile(str(page), module_relative=False, encoding="utf-8") == (0, 3)
+
+
+def test_which_epsilon_has_the_figures_of_the_document_unit():
+    measured = (ROOT / "docs" / "documents-figures.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "which-epsilon.md").read_text(encoding="utf-8")
+    topics, attackers, linkage = (
+        dict(re.findall(row, measured, re.MULTILINE))
+        for row in (
+            r"^\| (\d+) \| (\.\d+ ± \.\d+ \| \.\d+ \| \.\d+)",
+            r"^\| (\d+) \| \.\d+ ± \.\d+ \([^)]*\) \| (\.\d+)",
+            r"^\| (\d+) \| embedded \| ([\d.]+%)",
+        )
+    )
+    rows = re.findall(
+        r"^\| (\d+) \| (\.\d+) \| (\.\d+) \| (\.\d+) \| ([\d.]+%) \|$", page, re.MULTILINE
+    )
+    assert [row[0] for row in rows] == ["4", "6", "8", "10", "20"]
+    for loss, embedded, near, author, found in rows:
+        first, _, last = topics[loss].partition(" ± ")
+        assert (embedded, near) == (first, last.split(" | ")[2])
+        assert (author, found) == (attackers[loss], linkage[loss])
+
+
 @pytest.mark.parametrize("page", ["docs/trust.md", "SECURITY.md"])
 def test_tests_that_a_page_names_exist(page):
     names = {
