@@ -205,7 +205,9 @@ def test_every_command_that_prints_figures_has_json(name):
     assert has(COMMANDS[name], "as_json")
 
 
-RESULT_ALONE = {"cache path", "codebook show", "vocabulary show", "ledger show", "completion"}
+RESULT_ALONE = {
+    "cache path", "codebook show", "vocabulary show", "ledger show", "completion", "language list",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COMMANDS)
