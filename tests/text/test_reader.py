@@ -1,5 +1,7 @@
 """Texts to documents: the definition, and the same from compiled code."""
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -206,3 +208,10 @@ def test_look_up_agrees_with_the_definition_on_20_newsgroups(newsgroups_home, em
     assert np.array_equal(read.starts, wanted.starts)
     assert np.array_equal(read.terms, wanted.terms)
     assert len(read.terms) > 10**6
+
+
+def test_only_combining_marks_join_below_the_first_limit():
+    """So the table of the first characters is made without looking at all others."""
+    joined = [character for character in reader._joined_characters() if ord(character) < 0x800]
+    assert joined
+    assert all(unicodedata.combining(character) for character in joined)

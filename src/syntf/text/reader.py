@@ -20,7 +20,7 @@ from syntf.core import parallel
 from syntf.text import token_table
 from syntf.text.documents import Documents
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import LETTERS, Memo, Read, normalize, tokenize
+from syntf.text.tokenizer import Memo, Read, letters_pattern, normalize, tokenize
 
 BLOCK_CHARACTERS = 1 << 20
 """How many characters a thread reads at a time; a text is never split."""
@@ -32,6 +32,12 @@ _LIMITS = (0x800, 0x10000, 0x110000)
 def read_tokens(texts: Iterable[str]) -> Iterator[list[str]]:
     """Return the tokens of each text, with an apostrophe inside a word."""
     return map(tokenize, texts)
+
+
+_FIRST_JOINED = 0x800
+"""Below this code point only combining marks join with the character before them."""
+
+_NO_LETTERS = np.zeros(1, dtype=np.uint32)
 
 
 def read_documents(
@@ -92,11 +98,12 @@ def _read_block(
         text if str.isascii(text) else str.encode(text, "utf-8", "surrogatepass") for text in block
     ]
     counts = np.empty(len(block), dtype=np.int64)
+    plain = all(map(str.isascii, block))  # then the tables of characters are not looked at
     for limit in _LIMITS:
         found = token_table.compiled.read(
-            table.slots, table.entries, table.forms, letters(limit), counts,
+            table.slots, table.entries, table.forms, b"" if plain else letters(limit), counts,
             encoded, table.longest, table.exact, empty, find_other,
-            lower_case(min(limit, _LIMITS[1])), table.splits,
+            _NO_LETTERS if plain else lower_case(min(limit, _LIMITS[1])), table.splits,
         )  # fmt: skip
         if found is not None:
             break
@@ -126,7 +133,7 @@ def letters(limit: int) -> bytes:
     """
     every = np.arange(limit, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     found = np.zeros(limit, dtype=bool)
-    for run in LETTERS.finditer(every):
+    for run in letters_pattern().finditer(every):
         found[run.start() : run.end()] = True
     return np.packbits(found, bitorder="little").tobytes()
 
@@ -143,7 +150,7 @@ def lower_case(limit: int) -> NDArray[np.uint32]:
     ('ж', [np.uint32(0), np.uint32(0)])
     """
     found = np.zeros(limit, dtype=np.uint32)
-    joined = _joined_characters()
+    joined = _joined_characters() if limit > _FIRST_JOINED else frozenset[str]()
     for point in range(limit):
         character = chr(point)
         lower = character.lower()
@@ -158,9 +165,11 @@ def lower_case(limit: int) -> NDArray[np.uint32]:
     return found
 
 
-def _joined_characters() -> set[str]:
+@cache
+def _joined_characters() -> frozenset[str]:
     """Return the characters that normalizing can join with the character before them."""
     decomposed = (unicodedata.decomposition(chr(point)).split() for point in range(0xFB50))
     pairs = (parts for parts in decomposed if len(parts) == 2 and parts[0][0] != "<")
     joined = {chr(int(second, 16)) for _, second in pairs}
-    return joined | {chr(point) for point in range(0x1161, 0x1200)}  # vowels and finals of Hangul
+    hangul = {chr(point) for point in range(0x1161, 0x1200)}  # vowels and finals
+    return frozenset(joined | hangul)

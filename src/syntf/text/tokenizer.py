@@ -11,6 +11,7 @@ mechanism determine what an attacker can learn.
 import re
 import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar, get_args
 
@@ -41,7 +42,8 @@ class Analysis(Protocol[Token]):
         """Return the token of a single word without context."""
 
 
-def _marks() -> str:
+@cache
+def marks() -> str:
     """Return the combining marks that belong to words, as ranges of a regular expression.
 
     Variation selectors and enclosing marks, which belong to symbols, are left out.
@@ -54,11 +56,18 @@ def _marks() -> str:
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts, strict=True))
 
 
-MARKS = _marks()
-LETTERS = re.compile(rf"(?:[^\W_]|[{MARKS}])[^\W_]*(?:[{MARKS}]+[^\W_]*)*")
-"""Matches a run of letters and digits of any script, with their combining marks."""
+@cache
+def letters_pattern() -> re.Pattern[str]:
+    """Return what matches a run of letters and digits of any script, with their combining marks."""
+    return re.compile(rf"(?:[^\W_]|[{marks()}])[^\W_]*(?:[{marks()}]+[^\W_]*)*")
 
-_TOKEN = re.compile(f"{LETTERS.pattern}(?:['’]{LETTERS.pattern})?")
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    word = letters_pattern().pattern
+    return re.compile(f"{word}(?:['’]{word})?")
+
+
 _NUMBER = re.compile(r"\d+(?:st|nd|rd|th|s)?")
 
 
@@ -68,7 +77,7 @@ def tokenize(text: str) -> list[str]:
     >>> tokenize("The cat's 2 kittens aren't mine, e-mail me_too.")
     ['The', "cat's", '2', 'kittens', "aren't", 'mine', 'e', 'mail', 'me', 'too']
     """
-    return _TOKEN.findall(text)
+    return _token_pattern().findall(text)
 
 
 def split_at_apostrophes(text: str) -> list[str]:
@@ -77,7 +86,7 @@ def split_at_apostrophes(text: str) -> list[str]:
     >>> split_at_apostrophes("L’heure d'été, 2 cafés")
     ['L', 'heure', 'd', 'été', '2', 'cafés']
     """
-    return LETTERS.findall(text)
+    return letters_pattern().findall(text)
 
 
 def normalize(token: str) -> str:
