@@ -22,6 +22,7 @@ def table():
     return found.with_columns(year=pl.Series(2000 + np.arange(found.height) % 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [Settings.from_preset(document_loss=10.0), Settings.from_preset("words")],
