@@ -28,17 +28,33 @@ def test_many_times_are_joined_into_periods_of_about_the_same_size():
         periods_of(["x", "x", ""])
 
 
-def test_a_known_confusion_is_undone_exactly():
+def test_a_known_confusion_is_undone():
     """Of a's documents 1 in 5 is taken for b, of b's 2 in 5 for a, in training and in testing."""
-    labels = np.array(["a"] * 5 + ["b"] * 5 + ["a"] * 10 + ["b"] * 40)
-    guesses = ["a"] * 4 + ["b"] + ["a"] * 2 + ["b"] * 3
-    predicted = np.array([*guesses, *["a"] * 8, *["b"] * 2, *["a"] * 16, *["b"] * 24])
-    train = np.arange(60) < 10
-    rows = label_shares(predicted, labels, train, np.zeros(60, dtype=int), ["now"])
-    assert [(one.label, one.documents) for one in rows] == [("a", 50), ("b", 50)]
+    unit = 2000
+    parts = [("a", "a", 4), ("a", "b", 1), ("b", "a", 2), ("b", "b", 3)]
+    tested = [("a", "a", 8), ("a", "b", 2), ("b", "a", 16), ("b", "b", 24)]
+    labels, predicted = (
+        np.array([one[place] for one in [*parts, *tested] for _ in range(one[2] * unit)])
+        for place in (0, 1)
+    )
+    train = np.arange(60 * unit) < 10 * unit
+    rows = label_shares(predicted, labels, train, np.zeros(60 * unit, dtype=int), ["now"])
+    assert [(one.label, one.documents) for one in rows] == [("a", 50 * unit), ("b", 50 * unit)]
     np.testing.assert_allclose([one.truth for one in rows], [0.2, 0.8])
     np.testing.assert_allclose([one.counted for one in rows], [24 / 50, 26 / 50])
-    np.testing.assert_allclose([one.estimate for one in rows], [0.2, 0.8])
+    np.testing.assert_allclose([one.estimate for one in rows], [0.2, 0.8], atol=0.005)
+    assert all(one.low < one.truth < one.high for one in rows)
+
+
+def test_useless_predictions_leave_the_usual_shares():
+    """If predictions do not depend on labels, the estimate stays near the training documents."""
+    rng = np.random.default_rng(4)
+    labels = np.array(["a"] * 700 + ["b"] * 300 + ["a"] * 100 + ["b"] * 300)
+    predicted = rng.choice(["a", "b"], len(labels))
+    train = np.arange(1400) < 1000
+    rows = label_shares(predicted, labels, train, np.zeros(1400, dtype=int), ["now"])
+    assert abs(rows[0].estimate - 0.7) < 0.25
+    assert sum(one.estimate for one in rows) == pytest.approx(1)
 
 
 def test_intervals_hold_the_truth_in_about_95_of_100_cases():

@@ -3,15 +3,22 @@
 Counting predicted labels gives wrong shares, because predictions are noisy: rare labels are
 predicted too often and frequent ones too rarely. The training documents show how noisy: C[p, t] is
 the share of documents with the label t for which p is predicted. If this is the same in all
-periods, predicted shares are C times the true shares, so C is inverted ("adjusted classify and
-count").
+periods, predicted shares are C times the true shares, and C can be undone.
 
-The confidence interval has two parts: predictions of the counted documents vary, and so does C,
+Inverting C alone ("adjusted classify and count") fails where labels are often confused: small
+errors of the counts become large ones of the shares. So shares are estimated by Bayes' rule in a
+linear model. Before anything is counted, the shares of a period are those of the training documents
+give or take a factor, whose size is the one under which the counts of all periods are most
+probable. Where the counts say little, the estimate stays near the shares of the training documents,
+and its interval is as wide as shares are expected to vary: with few periods and poor predictions, a
+sudden change can lie outside.
+
+The error of the counts has two parts: predictions of the counted documents vary, and so does C,
 which was measured on a limited number of documents.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +33,11 @@ Floats = NDArray[np.float64]
 MOST_PERIODS = 24
 """If a column has more different values than this, values are joined into 12 periods."""
 JOINED_PERIODS = 12
+
+WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0)
+"""How much shares may differ between periods, in the share of the training documents."""
+USUAL_WIDTH = 0.3
+"""The likeliest width before anything is counted."""
 
 
 class LabelShare(NamedTuple):
@@ -113,45 +125,71 @@ def label_shares(
     np.add.at(confusion, (guess[learn], code[learn]), 1)
     sizes = confusion.sum(axis=0)
     confusion /= np.maximum(sizes, 1)
-    inverse: Floats = np.asarray(np.linalg.pinv(confusion, rcond=1e-6), dtype=np.float64)
+    usual = sizes / sizes.sum()
+    own = [np.flatnonzero(~train & (code >= 0) & (periods == one)) for one in range(len(names))]
+    filled = [period for period in range(len(names)) if len(own[period])]
+    counted = np.array([_shares(guess[own[period]], len(kinds)) for period in filled])
+    documents = np.array([len(own[period]) for period in filled])
+    found, errors = estimate_shares(counted, documents, confusion, sizes, usual)
     rows = []
-    for period, name in enumerate(names):
-        own = np.flatnonzero(~train & (code >= 0) & (periods == period))
-        if not len(own):
-            continue
-        truth = np.bincount(code[own], minlength=len(kinds)) / len(own)
-        counted = np.bincount(guess[own], minlength=len(kinds)) / len(own)
-        found, error = corrected_shares(counted, confusion, inverse, sizes, len(own))
-        for place, label in enumerate(kinds.tolist()):
-            half = NORMAL_95 * error[place]
-            rows.append(
-                LabelShare(
-                    name, len(own), label, float(truth[place]), float(counted[place]),
-                    float(found[place]), float(found[place] - half), float(found[place] + half),
-                )
-            )  # fmt: skip
+    for row, period in enumerate(filled):
+        truth = _shares(code[own[period]], len(kinds))
+        half = NORMAL_95 * errors[row]
+        values = np.stack([truth, counted[row], found[row], found[row] - half, found[row] + half])
+        for label, (true, count, middle, low, high) in zip(
+            kinds.tolist(), values.T.tolist(), strict=True
+        ):
+            size = len(own[period])
+            rows.append(LabelShare(names[period], size, label, true, count, middle, low, high))
     return rows
 
 
-def corrected_shares(
-    counted: Floats, confusion: Floats, inverse: Floats, sizes: Floats, documents: int
+def estimate_shares(
+    counted: Floats, documents: NDArray[Any], confusion: Floats, sizes: Floats, usual: Floats
 ) -> tuple[Floats, Floats]:
-    """Correct predicted shares; return the shares and their standard errors.
+    """Estimate the shares of labels in each period, with their standard errors.
 
-    confusion : C of this module, and `inverse` its inverse.
+    Parameters
+    ----------
+    counted : periods × labels, the shares of predictions.
+    documents : the number of documents of each period.
+    confusion : C of this module.
     sizes : the number of training documents of each label, which C was measured on.
-    documents : the number of documents that were counted.
+    usual : the shares of labels in the training documents.
     """
-    found = inverse @ counted
-    shares = np.clip(found, 0, None)
-    shares = shares / (shares.sum() or 1.0)
-    covariance = np.zeros_like(confusion)
-    for label, share in enumerate(shares):
-        column = confusion[:, label]
-        single = np.diag(column) - np.outer(column, column)
-        covariance += (share / documents + share**2 / max(1.0, sizes[label])) * single
-    variances = np.einsum("ij,jk,ik->i", inverse, covariance, inverse)
-    return found, np.sqrt(np.maximum(variances, 0))
+    squares = usual**2
+    free = np.diag(squares) - np.outer(squares, squares) / squares.sum()  # shares sum to 1
+    single = [np.diag(column) - np.outer(column, column) for column in confusion.T]
+    last = len(usual) - 1  # predicted shares sum to 1, so the last one says nothing new
+    seen = confusion[:last]
+    rest = counted[:, :last] - seen @ usual
+
+    def noise(count: int) -> Floats:
+        factors = usual / count + squares / np.maximum(sizes, 1)
+        total = sum(factor * one for factor, one in zip(factors, single, strict=True))
+        return np.asarray(total[:last, :last] + 1e-9 * np.eye(last))
+
+    noises = [noise(int(count)) for count in documents]
+
+    def fit(width: float) -> float:
+        total = -(np.log(width / USUAL_WIDTH) ** 2)
+        for row, own in zip(rest, noises, strict=True):
+            variance = width**2 * seen @ free @ seen.T + own
+            total -= np.linalg.slogdet(variance)[1] + row @ np.linalg.solve(variance, row)
+        return float(total)
+
+    width = max(WIDTHS, key=fit)
+    prior = width**2 * free
+    found, errors = np.zeros(counted.shape), np.zeros(counted.shape)
+    for period, (row, own) in enumerate(zip(rest, noises, strict=True)):
+        gain = np.linalg.solve(seen @ prior @ seen.T + own, seen @ prior).T
+        found[period] = usual + gain @ row
+        errors[period] = np.sqrt(np.maximum(np.diag(prior - gain @ seen @ prior), 0))
+    return found, errors
+
+
+def _shares(codes: NDArray[Any], kinds: int) -> Floats:
+    return np.asarray(np.bincount(codes, minlength=kinds) / max(1, len(codes)), dtype=np.float64)
 
 
 def score_trends(rows: Sequence[LabelShare]) -> TrendScore:
