@@ -78,9 +78,9 @@ dist: $(VENV)/tested  ## Build sdist and wheel, install each into an empty envir
 bundle: $(VENV)/tested  ## Pack all wheels for machines without a network into dist/.
 	$(BIN)/python tools/make_bundle.py
 
-# make bench [NEWSGROUPS=data-home] [GLOVE=glove.6B.100d.txt]
+# make bench [NEWSGROUPS=data-home] [GLOVE=glove.6B.100d.txt] [EARLIER=checkout/src]
 BENCH = $(BIN)/python benchmarks/bench.py run $(if $(NEWSGROUPS),--data-home $(NEWSGROUPS)) \
-  $(if $(GLOVE),--vectors $(GLOVE))
+  $(if $(GLOVE),--vectors $(GLOVE)) $(if $(EARLIER),--earlier $(EARLIER))
 bench: $(VENV)/tested  ## Measure syntf and other programs side by side, for docs/benchmarks.md.
 	$(BENCH)
 	-$(BIN)/python benchmarks/bench.py compare
@@ -106,6 +106,7 @@ $(VENV)/created:
 
 $(VENV)/installed: $(VENV)/created $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m compileall -q src # pip does so for all other packages
 	@touch $@
 
 $(VENV)/tested: $(VENV)/installed

@@ -66,6 +66,13 @@ class Place:
                 shutil.copyfileobj(single, out, 1 << 20)
         return path
 
+    def letters(self, which: str) -> Path:
+        """Write 20 newsgroups with other letters, in as many bytes, and return the path."""
+        path = self.scratch / f"news-{which}.csv"
+        if not path.exists():
+            self._write("write_letters", which, self.news(), path)
+        return path
+
     def json_lines(self) -> Path:
         """Write 20 newsgroups as JSON lines, and return the path of the file."""
         path = self.scratch / "news.jsonl"
@@ -88,7 +95,10 @@ class Place:
     def anonymize(
         self, key: str, title: str, path: Path, *options: str | Path, rounds: int = 0
     ) -> Row:
-        """Return a row that times `syntf anonymize` as a whole process, with a filled cache."""
+        """Return a row that times `syntf anonymize` as a whole process, with a filled cache.
+
+        All rows write the same folder, so a row that verifies it follows right after.
+        """
         out = self.scratch / "release"
         command = [sys.executable, "-m", "syntf", "anonymize", path, *options]
         command += ["--quiet", "--force", "--out", out]
@@ -96,6 +106,18 @@ class Place:
             key, title, list(map(str, command)), "whole", rounds or self.rounds,
             warm=True, env=self.env,
         )  # fmt: skip
+
+    def verify(self, key: str, title: str) -> Row:
+        """Return a row that times `syntf verify` of the release of the row before it."""
+        command = [
+            sys.executable,
+            "-m",
+            "syntf",
+            "verify",
+            "--quiet",
+            str(self.scratch / "release"),
+        ]
+        return Row(key, title, command, "whole", self.rounds, warm=True, env=self.env)
 
     def _write(self, name: str, *arguments: object) -> None:
         Worker(worker(name, *arguments), self.env).end()

@@ -12,11 +12,11 @@ import pytest
 import work
 from suite import figures, page, process, rows
 from suite.figures import Spread
-from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables
+from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables, versions
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
 from suite.rows import Measured, Results, Row, measure
-from suite.work import spell, texts
+from suite.work import spell, texts, write_letters
 
 
 def measured(key, *seconds, **more):
@@ -197,7 +197,45 @@ def test_drawing_is_compared_with_the_fastest_other_mechanism():
     assert (recorded.must, recorded.better) == (100.0, "more")
 
 
-@pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables])
+def test_versions_are_compared_by_processor_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(versions, "_version", lambda env: "0.1.0" if "PYTHONPATH" in env else "9")
+    for name in ("news-1.csv", "news.jsonl"):
+        (tmp_path / name).write_text("text\none\n", encoding="utf-8")
+    place = Place(tmp_path, tmp_path / "kept", lambda text: None)
+    assert versions.groups(place) == []
+    (listed,) = versions.groups(replace(place, earlier="old/src"))
+    made = {row.key: row for row in listed}
+    assert [row.key for row in listed[:2]] == ["versions/start/earlier", "versions/start/now"]
+    assert made["versions/csv/earlier"].env["PYTHONPATH"] == "old/src"
+    assert "PYTHONPATH" not in made["versions/csv/now"].env
+    assert "default" in made["versions/csv/earlier"].command
+    assert "words" in made["versions/csv/now"].command
+    assert made["versions/verify/now"].command[-1] in made["versions/csv/now"].command
+    both = results(measured("versions/csv/now", 3.0), measured("versions/csv/earlier", 2.0))
+    (figure,) = versions.figures(both)
+    assert (figure.key, figure.values, figure.must) == ("versions/csv", [1.5], 1.1)
+
+
+def test_texts_beyond_ascii_are_compared_without_start_up():
+    found = results(
+        measured("corpus/document/1", 3.0), measured("corpus/ten", 1.0),
+        measured("corpus/accents/1", 4.0), measured("corpus/verify/1", 1.5),
+    )  # fmt: skip
+    made = {figure.key: figure for figure in corpus.figures(found)}
+    assert made["corpus/accents"].values == [1.5]
+    assert made["corpus/verify"].values == [0.5]
+    assert "corpus/cyrillic" not in made
+
+
+def test_other_letters_take_as_many_bytes(tmp_path):
+    source, path = tmp_path / "a.csv", tmp_path / "b.csv"
+    source.write_text("text\n" + "an ace\n" * 40, encoding="utf-8")
+    write_letters.prepare("accents", str(source), str(path))
+    assert path.read_text(encoding="utf-8").splitlines()[:2] == ["text", "àn àcé"]
+    assert 0 <= path.stat().st_size - source.stat().st_size < 20
+
+
+@pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables, versions])
 def test_part_without_rounds_has_no_figures(part):
     assert part.figures(Results()) == []
     assert part.TITLE
@@ -208,7 +246,8 @@ def test_all_parts_list_their_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(
         peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
     )
-    for name in ("news-1.csv", "words.txt", "glove.txt", "word2vec.txt", "draws.txt"):
+    written = ("news-1.csv", "news-accents.csv", "news-cyrillic.csv", "words.txt", "glove.txt")
+    for name in (*written, "word2vec.txt", "draws.txt"):
         (tmp_path / name).write_text("text\none\n", encoding="utf-8")
     place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
     found = [

@@ -13,10 +13,13 @@ NOTE = """\
 Python* is timed from texts in memory to a release on disk, without imports. For scikit-learn,
 only the call is timed, with the texts in memory. Every round runs in a new process. *Time for ×
 10, less start-up* divides the time for ten times the documents by the time for one, after
-subtracting the time for ten texts from both."""
+subtracting the time for ten texts from both. *Per byte against ASCII* does the same with
+processor times of texts whose letters are replaced by others."""
 
 LARGEST_FOR_SKLEARN = 10
 """Most copies of 20 newsgroups for scikit-learn, which holds all texts in memory."""
+OTHER_LETTERS = {"accents": "vowels with accents", "cyrillic": "Cyrillic letters"}
+"""Texts beyond ASCII, in as many bytes as the others."""
 OTHERS = {
     "count": "`CountVectorizer().fit_transform`",
     "hashing": "`HashingVectorizer().transform`",
@@ -28,8 +31,19 @@ def groups(place: Place) -> list[list[Row]]:
     vocabulary = ("--vocabulary", place.words("words.txt"))
     rows = [
         place.anonymize("corpus/document/1", "`syntf anonymize`", once),
+        place.verify("corpus/verify/1", "`syntf verify` of this release"),
         place.anonymize(
             "corpus/default/1", "`syntf anonymize --preset words`", once, "--preset", "words"
+        ),
+        place.verify("corpus/verify-default/1", "`syntf verify` of this release"),
+        *(
+            place.anonymize(
+                f"corpus/{which}/1",
+                f"`syntf anonymize`, {title}",
+                place.letters(which),
+                "--accept-coverage",
+            )
+            for which, title in OTHER_LETTERS.items()
         ),
         place.anonymize(
             "corpus/paper/1", "`syntf anonymize --preset paper`", once, "--preset", "paper"
@@ -99,7 +113,34 @@ def figures(found: Results) -> list[Figure]:
             f"corpus/{key}-hashing", f"{title}, whole process, against HashingVectorizer",
             process, hashed,
         )  # fmt: skip
-    return made + _growing(found)
+    return made + _verifying(found) + _beyond_ascii(found) + _growing(found)
+
+
+def _verifying(found: Results) -> list[Figure]:
+    """Compare verifying a release with making it."""
+    return [
+        *compared(
+            "corpus/verify", "verifying, against anonymizing", found["corpus/verify/1"],
+            found["corpus/document/1"], must=1.0,
+        ),
+        *compared(
+            "corpus/verify-default", "preset words, verifying, against anonymizing",
+            found["corpus/verify-default/1"], found["corpus/default/1"],
+        ),
+    ]  # fmt: skip
+
+
+def _beyond_ascii(found: Results) -> list[Figure]:
+    """Compare texts beyond ASCII with as many bytes of ASCII, by processor time."""
+    plain_texts, start = found["corpus/document/1"].values("cpu"), found["corpus/ten"].values("cpu")
+    made = []
+    for which, title in OTHER_LETTERS.items():
+        other = found[f"corpus/{which}/1"].values("cpu")
+        if other and plain_texts and start:
+            values = growth(other, plain_texts, spread(start).middle)
+            text = f"{title}, per byte against ASCII, less start-up"
+            made.append(Figure(f"corpus/{which}", text, values, must=1.5))
+    return made
 
 
 def _growing(found: Results) -> list[Figure]:
