@@ -159,6 +159,8 @@ def test_the_page_fits_a_phone(opened):
     assert page.inner_text("#loss-value") == "12.0"
     overlapped = page.evaluate("document.getElementById('controls').offsetHeight / innerHeight")
     assert overlapped < 0.25
+    for name in ("loss", "neighbours", "length"):
+        assert page.locator(f"#{name}-hint").is_visible()
 
 
 @pytest.mark.parametrize(
