@@ -157,6 +157,34 @@ def test_a_bad_line_of_lemmas_is_named(vectors_file, pieces, tmp_path):
         )
 
 
+def test_elided_stop_words_are_left_out(vectors_file, pieces, tmp_path):
+    stops = tmp_path / "stop.txt"
+    stops.write_text("б'\nпро\n", encoding="utf-8")
+    chosen = {**pieces, "stop_words": str(stops), "tokenizer": "elision"}
+    pack = build_pack("uk", tmp_path / "pack", vectors=str(vectors_file), **chosen)
+    assert pack.stop_words == {"б'", "б", "про"}
+    analyzer = Analyzer(pack=pack)
+    reader = WordReader(analyzer, ["б", WORDS[0]])
+    texts = [f"Б’{WORDS[0]} б'{WORDS[0].upper()}"]
+    assert list(analyzer.read(texts)) == [["Б", WORDS[0], "б", WORDS[0].upper()]]
+    assert reader.read(texts).terms.tolist() == [1, 1]
+
+
+def test_a_pack_reads_full_width_and_decomposed_words(toy_pack):
+    reader = WordReader(Analyzer(pack=toy_pack), ["abc", "й", "ガス"])
+    texts = ["ＡＢＣ", "и\u0306 И\u0306", "ｶﾞｽ", "يوم שלום"]
+    assert [part.tolist() for part in np.split(*_parts(reader.read(texts)))] == [
+        [0],
+        [1, 1],
+        [2],
+        [3],
+    ]
+
+
+def _parts(documents):
+    return documents.terms, documents.starts[1:-1]
+
+
 def test_too_few_words_are_refused(pieces, tmp_path):
     path = tmp_path / "few.vec"
     path.write_text("ба 1 2\nку 2 1\n", encoding="utf-8")

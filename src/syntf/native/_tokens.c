@@ -155,7 +155,7 @@ static inline int32_t look_up(const Table *table, const uint8_t *form, const uin
 /* --- characters beyond ASCII ---------------------------------------------------------- */
 
 /* Return the number of bytes of the character at p, and set `point` to its code point. */
-static int decode(const uint8_t *p, uint32_t *point)
+static inline int decode(const uint8_t *p, uint32_t *point)
 {
     if (*p < 0xe0) {
         *point = (uint32_t)(p[0] & 0x1f) << 6 | (p[1] & 0x3f);
@@ -171,7 +171,7 @@ static int decode(const uint8_t *p, uint32_t *point)
 }
 
 /* Return 1 for a letter or digit at p, 0 for another character, -1 if `letters` is too short. */
-static int is_letter(const Rule *rule, const uint8_t *p, int *size)
+static inline int is_letter(const Rule *rule, const uint8_t *p, int *size)
 {
     uint32_t point;
     *size = 1;
@@ -246,7 +246,7 @@ static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_
 }
 
 /* Write the character with this code point at `to`; return its number of bytes. */
-static int encode(uint32_t point, uint8_t *to)
+static inline int encode(uint32_t point, uint8_t *to)
 {
     if (point < 0x80) {
         to[0] = (uint8_t)point;
@@ -263,27 +263,53 @@ static int encode(uint32_t point, uint8_t *to)
     return 3;
 }
 
-/* Set `term` to the term of a token with characters beyond ASCII and no apostrophe, -1 for none;
-   return 0 if Python must find it. */
-static int other_term(const Rule *rule, const Table *table, const uint8_t *start,
-                      const uint8_t *end_of_token, const uint8_t *end, int32_t *term)
+/* A token with characters beyond ASCII in lower case, as far as it was read. */
+typedef struct {
+    const uint8_t *from; /* the first byte that is not in lower case yet */
+    Py_ssize_t size;
+    int python; /* Python must find the lower case */
+} Lower;
+
+/* Add the ASCII characters of a token up to p in lower case. */
+static inline void add_ascii(const Rule *rule, const Table *table, Lower *lower, const uint8_t *p)
 {
-    Py_ssize_t size = 0;
-    for (const uint8_t *p = start; p < end_of_token;) {
-        uint32_t point = *p, lower;
-        int bytes = 1;
-        if (point >= 0x80)
-            bytes = decode(p, &point);
-        if (point >= rule->known_lower || !(lower = rule->lower[point]))
-            return 0;
-        if (size <= table->longest)
-            size += encode(lower, rule->form + size);
+    for (; lower->from < p && lower->size <= table->longest; lower->from++)
+        rule->form[lower->size++] = *lower->from | 0x20;
+    lower->from = p;
+}
+
+/* Read letters beyond ASCII from p on and add them in lower case. Return what follows them, or NULL
+   if `letters` is too short. */
+static inline const uint8_t *read_others(const Rule *rule, const Table *table, Lower *lower,
+                                         const uint8_t *p, const uint8_t *end)
+{
+    add_ascii(rule, table, lower, p);
+    while (p < end && *p >= 0x80) {
+        uint32_t point, small;
+        int bytes = decode(p, &point);
+        if (point >= rule->known_letters)
+            return NULL;
+        if (!(rule->letters[point >> 3] >> (point & 7) & 1))
+            break;
         p += bytes;
+        if (point >= rule->known_lower || !(small = rule->lower[point]))
+            lower->python = 1;
+        else if (lower->size <= table->longest)
+            lower->size += encode(small, rule->form + lower->size);
     }
-    *term = rule->exact ? look_up(table, start, end, end_of_token - start, 0) : -1;
-    if (*term < 0 && size <= table->longest)
-        *term = look_up(table, rule->form, rule->form + size, size, 0);
-    return 1;
+    lower->from = p;
+    return p;
+}
+
+/* Return the term of a token from start to p that has characters beyond ASCII, -1 for none. */
+static inline int32_t other_term(const Rule *rule, const Table *table, Lower *lower,
+                                 const uint8_t *start, const uint8_t *p, const uint8_t *end)
+{
+    add_ascii(rule, table, lower, p);
+    int32_t term = rule->exact ? look_up(table, start, end, p - start, 0) : -1;
+    if (term >= 0 || lower->size > table->longest)
+        return term;
+    return look_up(table, rule->form, rule->form + lower->size, lower->size, 0);
 }
 
 /* Find the terms of one text, with the tokens of text/tokenizer.py: tokenize. */
@@ -292,15 +318,17 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
 {
     while ((p = next_word(p, end)) < end) {
         const uint8_t *start = p, *mark = NULL;
-        int other = 0, wide = 0, bytes = 0, letter;
+        int other = 0, wide = 0, letter;
+        Lower lower = {start, 0, 0};
         for (;;) {
             p = past_word(p, end);
             if (p < end && *p >= 0x80) {
-                if ((letter = is_letter(rule, p, &bytes)) < 0)
+                const uint8_t *next = read_others(rule, table, &lower, p, end);
+                if (!next)
                     return MORE_LETTERS;
-                if (letter) {
+                if (next > p) {
                     other = 1;
-                    p += bytes;
+                    p = next;
                     continue;
                 }
             }
@@ -315,13 +343,14 @@ static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, cons
             p += wide;
         }
         if (p == start) { /* a character beyond ASCII that is not a letter */
-            p += bytes;
+            uint32_t point;
+            p += decode(p, &point);
+        } else if (other && !mark && !lower.python) {
+            int32_t term = other_term(rule, table, &lower, start, p, end);
+            if (term >= 0 && !add(found, term))
+                return NO_MEMORY;
         } else if (other) {
-            int32_t term;
-            if (!mark && other_term(rule, table, start, p, end, &term)) {
-                if (term >= 0 && !add(found, term))
-                    return NO_MEMORY;
-            } else if (!add_other(found, start, p - start))
+            if (!add_other(found, start, p - start))
                 return NO_MEMORY;
         } else {
             int32_t term = term_of(rule, table, start, p, end, mark, wide);

@@ -83,7 +83,7 @@ def build_pack(
     try:
         _write_lines(new / "words.txt", chosen)
         np.save(new / "vectors.npy", matrix)
-        _write_lines(new / "stop_words.txt", sorted({normalize(word) for word in stops}))
+        _write_lines(new / "stop_words.txt", _as_tokens(stops, tokenizer))
         _write_lines(new / "numbers.txt", numerals)
         if lemmas is not None:
             with stages("finding lemmas", 1):
@@ -117,6 +117,14 @@ def choose_words(raw: RawVectors, tokenizer: Tokenizer, most: int) -> tuple[list
             f"{LEAST_WORDS}: give word vectors of the language, one word on each line"
         )
     return list(rows.values()), list(rows)
+
+
+def _as_tokens(words: Sequence[str], tokenizer: Tokenizer) -> list[str]:
+    """Return words as a text has them, sorted: with elision, *d'* is the token *d*."""
+    found = {normalize(word).lower().replace("’", "'") for word in words}
+    if tokenizer == "elision":
+        found |= {part for word in found if "'" in word for part in split_at_apostrophes(word)}
+    return sorted(found)
 
 
 def _add_weights(
