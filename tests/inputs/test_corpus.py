@@ -289,5 +289,5 @@ def test_errors_about_columns_name_the_file_of_several(tmp_path):
     (tmp_path / "b.csv").write_text("boddy,id\na,1\n")
     with pytest.raises(SyntfError, match=r"b\.csv: no column 'body'; .*did you mean 'boddy'"):
         list(Corpus([tmp_path / "a.csv", tmp_path / "b.csv"], "body", []))
-    with pytest.raises(SyntfError, match=r"^no column 'text'"):
+    with pytest.raises(SyntfError, match=r"^no column 'text'; .* with --text$"):
         list(Corpus([tmp_path / "a.csv"], "text", []))
