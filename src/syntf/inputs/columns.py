@@ -89,7 +89,8 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
                     listed += f" and {len(existing) - LISTED_COLUMNS} more"
                 found = f"the columns are: {listed}{_suggested(column, existing)}"
                 if column == "text":  # the name that is looked for unless --text gives another
-                    found += "; name the column of the texts with --text"
+                    start = " Name" if found.endswith("?") else "; name"
+                    found += f"{start} the column of the texts with --text"
             raise SyntfError(f"no column {column!r}; {found}")
 
 
