@@ -170,8 +170,8 @@ def test_every_command_is_listed():
         "coverage", "vocabulary", "vocabulary build", "vocabulary show", "evaluate", "reproduce",
         "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
         "ledger verify", "init", "completion", "serve", "codebook", "codebook build",
-        "codebook topics", "codebook show", "preview", "language", "language build",
-        "language add", "language list",
+        "codebook topics", "codebook opinions", "codebook show", "preview", "language",
+        "language build", "language add", "language list",
     }  # fmt: skip
 
 
@@ -646,7 +646,7 @@ def test_bad_option_gives_one_line(refused, options, said):
             "line 1 has a list or an object where the text should be",
         ),
         ("a.parquet", b"PAR1", "cannot read a.parquet"),
-        ("a.doc", b"PK", "cannot tell the format of a.doc"),
+        ("a.dat", b"PK", "cannot tell the format of a.dat"),
     ],
 )
 def test_bad_input_gives_one_line(refused, place, name, raw, said):

@@ -76,8 +76,8 @@ def command(
     Examples:
       syntf evaluate mails.csv --label topic --author sender --out proof
       syntf evaluate mails.csv --label topic --document-loss 10 --out proof
-      syntf evaluate mails.csv --label topic --time year --split-by time --out proof
-      syntf evaluate docs.csv --id id --queries q.csv --relevance judged.csv --out proof
+      syntf evaluate a.csv --label topic --time year --split-by time --out proof
+      syntf evaluate a.csv --id id --queries q.csv --relevance r.csv --out proof
     """
     from syntf.cli import output
     from syntf.core.errors import SyntfError
