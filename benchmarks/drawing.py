@@ -22,8 +22,9 @@ from sklearn.datasets import fetch_20newsgroups
 from syntf.core import drawing, entropy, parallel
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.releases import archive, draft, writers
-from syntf.releases.folder import row_numbers
+from syntf.releases import draft
+from syntf.releases.contents import archive, writers
+from syntf.releases.contents.folder import row_numbers
 from syntf.report.table_summary import summarize_table
 
 ROUNDS = 9

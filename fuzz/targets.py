@@ -35,7 +35,7 @@ from syntf.inputs import columns
 from syntf.inputs import corpus as corpora
 from syntf.inputs.formats import parquet
 from syntf.releases import draft as drafts
-from syntf.releases.writers import write_documents
+from syntf.releases.contents.writers import write_documents
 from syntf.text import token_table
 from syntf.text.token_table import TokenTable
 from syntf.text.tokenizer import Analyzer

@@ -25,7 +25,8 @@ from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms, synthesize
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.releases import archive, draft, folder
+from syntf.releases import draft
+from syntf.releases.contents import archive, folder
 from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 

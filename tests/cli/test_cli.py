@@ -773,7 +773,7 @@ def test_full_disk_leaves_no_partial_cache_entry(place, empty_cache):
 @posix
 def test_an_interrupt_while_writing_leaves_nothing(place):
     script = (
-        "import time, syntf.releases.archive as archive\n"
+        "import time, syntf.releases.contents.archive as archive\n"
         "def slow(file, members):\n"
         "    file.write(b'half')\n"
         "    print('writing', flush=True)\n"

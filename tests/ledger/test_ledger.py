@@ -33,7 +33,8 @@ from syntf.ledger import store
 from syntf.ledger.ledger import LIMIT, UNIT, Ledger, chargeable_loss
 from syntf.ledger.names import Names
 from syntf.pipeline.anonymizer import Anonymizer
-from syntf.releases import draft, folder
+from syntf.releases import draft
+from syntf.releases.contents import folder
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals and limits")
 

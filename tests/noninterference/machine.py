@@ -28,7 +28,8 @@ from syntf.inputs.formats import csv_rows, json_lines, mbox
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
-from syntf.releases import draft, drawing_groups, folder
+from syntf.releases import draft, drawing_groups
+from syntf.releases.contents import folder
 from syntf.releases.job import release
 from syntf.report.table_summary import summarize_table
 

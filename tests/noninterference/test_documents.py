@@ -16,7 +16,7 @@ from whole_documents import DocumentMachine, compare
 from syntf.codebook.encoder import Encoder
 from syntf.pipeline.document import DocumentMechanism
 from syntf.releases import document_run
-from syntf.releases.writers import WRITERS
+from syntf.releases.contents.writers import WRITERS
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,8 @@ from pairs import TEXTS
 from syntf.core.counts import take
 from syntf.inputs import corpus
 from syntf.inputs.formats import json_lines, mbox
-from syntf.releases import draft, drawing_groups, folder, words_run
+from syntf.releases import draft, drawing_groups, words_run
+from syntf.releases.contents import folder
 from syntf.releases.rest import Rest
 
 pytestmark = pytest.mark.slow

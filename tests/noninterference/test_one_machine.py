@@ -5,7 +5,7 @@ from machine import INPUTS
 from one_machine import GIVEN, budget, compare, generated, rows
 from pairs import TEXTS, check
 
-from syntf.releases.writers import WRITERS
+from syntf.releases.contents.writers import WRITERS
 
 pytestmark = pytest.mark.slow
 

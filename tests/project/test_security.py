@@ -34,7 +34,7 @@ from syntf.evaluation.experiment import results, run_log
 from syntf.inputs import columns
 from syntf.inputs import corpus as corpora
 from syntf.releases import draft as drafts
-from syntf.releases import writers
+from syntf.releases.contents import writers
 from syntf.vectors.word_vectors import WordVectors, read_cached
 from syntf.vocabulary.vocabulary import Vocabulary
 

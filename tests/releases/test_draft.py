@@ -16,7 +16,7 @@ from syntf.core.entropy import system
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import Guarantee, Losses
 from syntf.releases import draft as drafts
-from syntf.releases.readme import render_readme
+from syntf.releases.contents.readme import render_readme
 from syntf.releases.shuffle import shuffled
 from syntf.report.page import template_digest
 from syntf.report.table_summary import Chances, TableSummary
@@ -279,9 +279,9 @@ def interrupted(*args, **kwargs):
 
 
 WRITING = [
-    "syntf.releases.archive.write",
+    "syntf.releases.contents.archive.write",
     "polars.DataFrame.write_parquet",
-    "syntf.releases.folder.render_readme",
+    "syntf.releases.contents.folder.render_readme",
 ]
 
 

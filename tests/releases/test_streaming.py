@@ -19,7 +19,8 @@ from syntf.inputs.formats import csv_rows
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.releases import draft as drafts
-from syntf.releases import folder, shuffle
+from syntf.releases import shuffle
+from syntf.releases.contents import folder
 from syntf.releases.shuffle import shuffled
 
 TERMS = ["cat", "dog", "car", "train", "music", "river", "bread", "garden"]
@@ -138,7 +139,8 @@ def test_every_format_supports_shards(place, small, monkeypatch, format):
 SCRIPT = """
 import os, signal, sys
 from syntf.inputs import corpus
-from syntf.releases import archive, draft, folder
+from syntf.releases import draft
+from syntf.releases.contents import archive, folder
 corpus.BATCH, draft.SHARD = 20, 60
 point = int(sys.argv.pop(1))
 seen = 0

@@ -29,7 +29,7 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy import accounting, bounds
 from syntf.releases import draft
-from syntf.releases import folder as release_folder
+from syntf.releases.contents import folder as release_folder
 from syntf.report import page
 from syntf.report.evaluation import EvaluationScores, ScenarioScores, ScoreChange
 from syntf.report.figures import PAPER, Sparsity, odds

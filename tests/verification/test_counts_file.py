@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf.core.errors import SyntfError
-from syntf.releases import archive
-from syntf.releases.archive import npy_pieces
-from syntf.releases.writers import WRITERS
+from syntf.releases.contents import archive
+from syntf.releases.contents.archive import npy_pieces
+from syntf.releases.contents.writers import WRITERS
 from syntf.verification import counts_file
 from syntf.verification.counts_file import Expected, read_counts
 

@@ -21,9 +21,9 @@ from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import DocumentUnit, Guarantee, Language
 from syntf.releases import document_run, draft
+from syntf.releases.contents.readme import render_readme
+from syntf.releases.contents.writers import WRITERS, write_documents
 from syntf.releases.job import release
-from syntf.releases.readme import render_readme
-from syntf.releases.writers import WRITERS, write_documents
 from syntf.text.tokenizer import Analyzer
 from syntf.text.word_reader import WordReader
 from syntf.verification import document_rows, document_unit

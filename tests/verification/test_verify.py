@@ -25,9 +25,9 @@ from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import CHECKSUM, ORIGINS, Guarantee, Language
 from syntf.releases import draft as drafts
-from syntf.releases import folder as release_folder
-from syntf.releases.readme import render_readme
-from syntf.releases.writers import WRITERS
+from syntf.releases.contents import folder as release_folder
+from syntf.releases.contents.readme import render_readme
+from syntf.releases.contents.writers import WRITERS
 from syntf.report.table_summary import summarize_table
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, table, texts

@@ -9,7 +9,7 @@ from suite.work.texts import read_texts
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
-from syntf.releases.folder import row_numbers
+from syntf.releases.contents.folder import row_numbers
 from syntf.report.table_summary import summarize_table
 
 

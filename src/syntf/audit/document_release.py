@@ -17,7 +17,7 @@ from syntf.codebook.plan import PILOT_FROM
 from syntf.core.progress import Stages
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.releases import draft, job
-from syntf.releases.prototypes import PILOT, PROTOTYPES
+from syntf.releases.contents.prototypes import PILOT, PROTOTYPES
 from syntf.verification.result import FAILED
 from syntf.verification.verify import verify
 

@@ -21,9 +21,9 @@ COMMANDS = {
         "example": ("setup:example", "Write the example: 320 messages, 5 topics, 8 authors."),
         "anonymize": ("anonymize:command", "Make a release from texts."),
         "serve": ("serve:command", "Anonymise texts in a service; shows how on a page."),
-        "codebook": ("codebook:command", "Public topics for whole documents: build, show."),
-        "vocabulary": ("vocabulary:command", "Vocabularies from public texts: build, show."),
-        "language": ("language:command", "Packs for other languages: build, add, list."),
+        "codebook": ("public.codebook:command", "Public topics for whole documents: build, show."),
+        "vocabulary": ("public.vocabulary:command", "Vocabularies from public texts: build, show."),
+        "language": ("public.language:command", "Packs for other languages: build, add, list."),
         "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
     },
     "Understand it": {
@@ -75,7 +75,7 @@ class LazyCommands(UserDict[str, Any]):
         found = self.data[name]
         if isinstance(found, str):
             module, _, attribute = found.partition(":")
-            full_name = module if "." in module else f"syntf.cli.commands.{module}"
+            full_name = module if module.startswith("syntf.") else f"syntf.cli.commands.{module}"
             found = self.data[name] = getattr(import_module(full_name), attribute)
         return found  # type: ignore[no-any-return]
 

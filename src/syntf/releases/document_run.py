@@ -34,13 +34,13 @@ from syntf.pipeline.document import (
 )
 from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
-from syntf.releases.draft import PILOT_FILE
-from syntf.releases.prototypes import (
+from syntf.releases.contents.prototypes import (
     check_kept_columns,
     released_columns,
     released_counts,
     summarize,
 )
+from syntf.releases.draft import PILOT_FILE
 from syntf.releases.rest import Rest
 from syntf.report.document_summary import DocumentSummary
 

@@ -21,10 +21,10 @@ from syntf.core.counts import Counts, Rows
 from syntf.core.errors import COMPLETE, SyntfError
 from syntf.core.files import place_folder, replacing, restore_folder, sha256_of
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases import folder as release_folder
-from syntf.releases.folder import WrittenShard, check_target
+from syntf.releases.contents import folder as release_folder
+from syntf.releases.contents.folder import WrittenShard, check_target
+from syntf.releases.contents.writers import npz, write_documents
 from syntf.releases.shuffle import Shard, shuffled
-from syntf.releases.writers import npz, write_documents
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.table_summary import TableSummary
 

@@ -19,7 +19,7 @@ from syntf.core.errors import SyntfError
 from syntf.mechanism import subsets
 from syntf.pipeline.document import DocumentMechanism
 from syntf.privacy.guarantee import DocumentUnit
-from syntf.releases.prototypes import PILOT, PROTOTYPES
+from syntf.releases.contents.prototypes import PILOT, PROTOTYPES
 
 
 def read_earlier_list(folder: str | PathLike[str], encoder: Encoder, loss: float) -> EntryList:

@@ -19,7 +19,7 @@ from syntf.core.counts import Counts, stack
 from syntf.inputs.corpus import Corpus
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
-from syntf.releases.writers import WRITERS, write_documents
+from syntf.releases.contents.writers import WRITERS, write_documents
 
 MEASURED = 2000
 """At most so many documents are drawn for."""

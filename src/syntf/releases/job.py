@@ -33,8 +33,8 @@ from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
-from syntf.releases import kept_columns
-from syntf.releases.folder import check_target
+from syntf.releases.contents import kept_columns
+from syntf.releases.contents.folder import check_target
 from syntf.releases.rest import Rest
 
 if TYPE_CHECKING:  # imported only by runs that need them

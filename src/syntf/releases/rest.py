@@ -10,7 +10,7 @@ from syntf.core.progress import Advance
 from syntf.inputs import columns as input_columns
 from syntf.inputs.corpus import Corpus
 from syntf.releases import draft as drafts
-from syntf.releases.folder import row_numbers
+from syntf.releases.contents.folder import row_numbers
 
 if TYPE_CHECKING:
     from syntf.ledger.names import Charge, Names

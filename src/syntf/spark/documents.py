@@ -23,7 +23,7 @@ from syntf.core import parallel
 from syntf.core.counts import matrix
 from syntf.core.errors import SyntfError
 from syntf.pipeline.document import DocumentAnonymizer, DocumentMechanism, Drawn
-from syntf.releases.prototypes import LABELS, PILOT, PROTOTYPES
+from syntf.releases.contents.prototypes import LABELS, PILOT, PROTOTYPES
 from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
 from syntf.spark.random_bytes import BatchSource, pilot_numbers

@@ -17,11 +17,11 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.ledger.store import Run
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.folder import PROTOTYPES_FILE
+from syntf.releases.contents.folder import PROTOTYPES_FILE
+from syntf.releases.contents.prototypes import PILOT, PROTOTYPES
+from syntf.releases.contents.readme import render_readme
+from syntf.releases.contents.writers import prototypes_csv
 from syntf.releases.job import Release
-from syntf.releases.prototypes import PILOT, PROTOTYPES
-from syntf.releases.readme import render_readme
-from syntf.releases.writers import prototypes_csv
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest

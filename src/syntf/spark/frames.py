@@ -15,7 +15,7 @@ from syntf.pipeline.document import DocumentAnonymizer, with_sharpened_list
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import job
-from syntf.releases.prototypes import LABELS, PILOT, PROTOTYPES, summarize
+from syntf.releases.contents.prototypes import LABELS, PILOT, PROTOTYPES, summarize
 from syntf.report.table_summary import summarize_table
 from syntf.spark import folders, rows
 from syntf.spark.charging import Charged, charge

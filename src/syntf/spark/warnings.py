@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from syntf.releases import kept_columns
+from syntf.releases.contents import kept_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from syntf.core.counts import Rows, offsets
 from syntf.core.csv_files import cell_text
 from syntf.core.errors import SyntfError
-from syntf.releases import archive
-from syntf.releases.writers import WRITERS, write_documents
+from syntf.releases.contents import archive
+from syntf.releases.contents.writers import WRITERS, write_documents
 from syntf.verification import parquet_file
 
 CHECKED_ROWS = 1 << 12
@@ -433,4 +433,4 @@ READERS: dict[str, Callable[[Path, Expected], CheckedCounts]] = {
     ".txt": _text,
     ".csv": _csv,
 }
-"""The reader for each suffix of :data:`syntf.releases.writers.WRITERS`."""
+"""The reader for each suffix of :data:`syntf.releases.contents.writers.WRITERS`."""

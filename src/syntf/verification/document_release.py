@@ -11,10 +11,10 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.croissant import CARD_FILE
-from syntf.releases.folder import PROTOTYPES_FILE
-from syntf.releases.prototypes import summarize
-from syntf.releases.writers import prototypes_csv
+from syntf.releases.contents.croissant import CARD_FILE
+from syntf.releases.contents.folder import PROTOTYPES_FILE
+from syntf.releases.contents.prototypes import summarize
+from syntf.releases.contents.writers import prototypes_csv
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors

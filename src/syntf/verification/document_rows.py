@@ -20,7 +20,7 @@ from syntf.core.progress import Stages
 from syntf.mechanism import subsets
 from syntf.pipeline.document import DocumentMechanism, Drawn
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.prototypes import LABELS, PILOT, PROTOTYPES
+from syntf.releases.contents.prototypes import LABELS, PILOT, PROTOTYPES
 from syntf.report.figures import Sparsity
 from syntf.verification import files
 from syntf.verification.counts_file import Expected, read_counts

@@ -17,9 +17,9 @@ import polars as pl
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.croissant import CARD_FILE
-from syntf.releases.folder import PROTOTYPES_FILE, ROW_NUMBER, spreadsheet_file
-from syntf.releases.writers import WRITERS, documents_csv, write_documents
+from syntf.releases.contents.croissant import CARD_FILE
+from syntf.releases.contents.folder import PROTOTYPES_FILE, ROW_NUMBER, spreadsheet_file
+from syntf.releases.contents.writers import WRITERS, documents_csv, write_documents
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
 from syntf.verification.counts_file import Expected, read_counts

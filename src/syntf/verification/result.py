@@ -7,7 +7,7 @@ from typing import Any, Literal
 from syntf.core.errors import SyntfError, TableError
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.croissant import CARD_FILE
+from syntf.releases.contents.croissant import CARD_FILE
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE

@@ -19,8 +19,8 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.croissant import CARD_FILE, render_card
-from syntf.releases.readme import readme_figures, render_readme
+from syntf.releases.contents.croissant import CARD_FILE, render_card
+from syntf.releases.contents.readme import readme_figures, render_readme
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores
 from syntf.report.figures import Sparsity, document_figures, figures

@@ -18,7 +18,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.progress import Stages, silent
 from syntf.privacy.guarantee import Guarantee, declared_fields
-from syntf.releases.croissant import CARD_FILE
+from syntf.releases.contents.croissant import CARD_FILE
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, guarantee_file, table, texts

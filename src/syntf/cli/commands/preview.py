@@ -111,7 +111,8 @@ def preview(
     from syntf.pipeline.sample import language_of, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
-    from syntf.releases import estimate, kept_columns
+    from syntf.releases import estimate
+    from syntf.releases.contents import kept_columns
 
     kept = kept_columns.released(text, id, keep)
     with closing(Corpus(inputs, text, None, **reader)) as corpus:

@@ -10,9 +10,9 @@ import pytest
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
+from syntf.releases.contents.prototypes import released_counts, summarize
+from syntf.releases.contents.writers import prototypes_csv
 from syntf.releases.job import release
-from syntf.releases.prototypes import released_counts, summarize
-from syntf.releases.writers import prototypes_csv
 
 
 def read_prototypes(folder):

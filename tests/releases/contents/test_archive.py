@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, load_npz
 
-from syntf.releases import archive, writers
+from syntf.releases.contents import archive, writers
 
 NAMES = st.text("abcdefgh.-_", min_size=1, max_size=20)
 CONTENTS = st.dictionaries(NAMES, st.lists(st.binary(max_size=200), max_size=4), max_size=6)

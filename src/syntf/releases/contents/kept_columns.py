@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from syntf.core.errors import SyntfError
-from syntf.releases.folder import ROW_NUMBER
+from syntf.releases.contents.folder import ROW_NUMBER
 
 LOOKED_AT = 1000
 """At most so many rows are looked at, the first ones."""

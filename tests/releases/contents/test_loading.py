@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from syntf.releases import draft
+from syntf.releases.contents.writers import WRITERS
 from syntf.releases.job import release
-from syntf.releases.writers import WRITERS
 
 OPTIONS = {"length": 5, "vocabulary": ["cat", "dog", "car"]}
 TOPICS = ["pets", "pets", "cars"]

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
+from syntf.releases.contents.kept_columns import warnings
 from syntf.releases.job import release
-from syntf.releases.kept_columns import warnings
 
 IBANS = ["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432", "FR1420041010050500013M02606"]
 SUBJECTS = ["Where is my new library card?", "The bus was late again this morning",

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.croissant import CARD_FILE, render_card
-from syntf.releases.readme import render_readme
+from syntf.releases.contents.croissant import CARD_FILE, render_card
+from syntf.releases.contents.readme import render_readme
+from syntf.releases.contents.writers import WRITERS, documents_csv, prototypes_csv, write_documents
 from syntf.releases.shuffle import Shard
-from syntf.releases.writers import WRITERS, documents_csv, prototypes_csv, write_documents
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest

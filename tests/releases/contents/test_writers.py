@@ -11,8 +11,8 @@ from scipy.sparse import csr_matrix, load_npz
 from sklearn.datasets import load_svmlight_file
 
 from syntf.core.counts import compact
-from syntf.releases import archive, writers
-from syntf.releases.writers import WRITERS
+from syntf.releases.contents import archive, writers
+from syntf.releases.contents.writers import WRITERS
 
 TERMS = ["zebra", "apple", "naïve", 'say "hi"', "égal"]
 COUNTS = csr_matrix(np.array([[0, 2, 0, 1, 0], [3, 0, 0, 0, 0], [0, 0, 1, 1, 1]], dtype=np.int32))

@@ -11,7 +11,7 @@ import polars as pl
 
 from syntf.core.counts import Counts, released_type
 from syntf.core.csv_files import BYTE_ORDER_MARK, as_csv, cell_text
-from syntf.releases import archive
+from syntf.releases.contents import archive
 from syntf.report.document_summary import DocumentSummary
 
 Writer = Callable[[IO[bytes], Counts, Sequence[str], int], None]

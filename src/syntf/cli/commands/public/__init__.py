@@ -1,0 +1,1 @@
+"""Commands that make public knowledge for a release: codebooks, language packs, vocabularies."""
