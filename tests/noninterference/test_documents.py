@@ -154,7 +154,7 @@ def draw_only_for_documents_with_words(patch):
     draw = DocumentMechanism.draw
 
     def drawn(self, encoded, entry_list):
-        known = np.flatnonzero(np.diff(encoded.counts.indptr))
+        known = np.flatnonzero(encoded.vectors.any(axis=1))
         answers = np.zeros((len(encoded), self.plan.draws), dtype=np.int64)
         if len(known):
             answers[known] = draw(self, encoded.at(known), entry_list)

@@ -65,7 +65,9 @@ class WordVectors:
         return self.pack is not None and self.pack.is_embedded
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_row"}
+        """Leave out what is computed when it is first used: use does not change vectors."""
+        computed = ("_row", "digest")
+        return {name: value for name, value in vars(self).items() if name not in computed}
 
     @cached_property
     def _row(self) -> dict[str, int]:
