@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from syntf.codebook.codebook import Codebook, Origin
 from syntf.codebook.encoder import Encoded, Encoder, sums
-from syntf.codebook.integers import stretch
+from syntf.codebook.integers import CENTRE_LENGTH, WHITENING_SCALE, stretch
 from syntf.codebook.lists import best_words
 from syntf.codebook.text_encoder import TextEncoder
 from syntf.codebook.tree import grow_tree, to_int8, unit_rows
@@ -67,8 +67,6 @@ LEAST_OUTPUTS = 3_000
 BEST_WORDS = 10
 """Output words are ranked by the number of texts that have them among this many best words."""
 
-_FINE = 2048  # the length at which the encoder subtracts a centre
-_WHITEN = 1024  # the scale of the whitening matrix
 _LARGEST_WEIGHT = 65_535
 _WORD = re.compile(r"[^\W\d_][^\W_]+")  # what a release may show: letters and digits
 
@@ -216,7 +214,7 @@ def general_numbers(vectors: WordVectors) -> Numbers:
         "tf": occurrence_weights(),
         "centre": np.zeros(size, dtype=np.int16),
         "word_centre": _mean_of_words(vectors, weights),
-        "whiten": (np.eye(size) * _WHITEN).astype(np.int16),
+        "whiten": (np.eye(size) * WHITENING_SCALE).astype(np.int16),
         "common": np.zeros(size, dtype=np.int16),
     }
 
@@ -234,19 +232,19 @@ def learn_directions(total: NDArray[np.int64], general: Numbers) -> Numbers:
     total : a vector of integers for each text; its direction counts.
     general : the mean and the whitening to begin with.
     """
-    directions = stretch(total, _FINE) / _FINE
+    directions = stretch(total, CENTRE_LENGTH) / CENTRE_LENGTH
     texts, size = directions.shape
     share = GENERAL_TEXTS / (GENERAL_TEXTS + texts)
-    centre = (1 - share) * directions.mean(axis=0) + share * general["centre"] / _FINE
+    centre = (1 - share) * directions.mean(axis=0) + share * general["centre"] / CENTRE_LENGTH
     centred = directions - centre
     covariance = centred.T @ centred / texts
-    before = np.linalg.matrix_power(np.linalg.inv(general["whiten"] / _WHITEN), 4)
+    before = np.linalg.matrix_power(np.linalg.inv(general["whiten"] / WHITENING_SCALE), 4)
     covariance = (1 - share) * _with_mean_width_one(covariance)
     widths, axes = np.linalg.eigh(covariance + share * _with_mean_width_one(before))
     whiten = (axes * widths ** (-WHITENING / 2)) @ axes.T
     return {
-        "centre": np.rint(centre * _FINE).astype(np.int16),
-        "whiten": np.rint(whiten * _WHITEN).astype(np.int16),
+        "centre": np.rint(centre * CENTRE_LENGTH).astype(np.int16),
+        "whiten": np.rint(whiten * WHITENING_SCALE).astype(np.int16),
         "common": np.zeros(size, dtype=np.int16),
     }
 
@@ -266,7 +264,9 @@ def _learn_word_vectors(counts: "csr_matrix", vectors: WordVectors, general: Num
     lengths = np.linalg.norm(own_vectors.astype(np.float64), axis=1)
     factors = weights * np.linalg.norm(loadings, axis=1) / np.maximum(lengths, 1)
     own_weight = np.rint(factors * (_LARGEST_WEIGHT / factors.max())).astype(np.uint16)
-    centre = stretch(_sums(counts, own_weight, general["tf"], own_vectors), _FINE).mean(axis=0)
+    centre = stretch(_sums(counts, own_weight, general["tf"], own_vectors), CENTRE_LENGTH).mean(
+        axis=0
+    )
     return {
         "own_rows": rows.astype(np.int32),
         "own_weight": own_weight,
@@ -349,7 +349,7 @@ def _mean_of_words(vectors: WordVectors, weights: NDArray[np.floating]) -> NDArr
     rows = np.flatnonzero(weights)
     directions = unit_rows(vectors.matrix[rows].astype(np.float64))
     mean = directions.T @ weights[rows] / max(float(weights.sum()), 1e-300)
-    return np.asarray(np.rint(mean * _FINE), dtype=np.int16)
+    return np.asarray(np.rint(mean * CENTRE_LENGTH), dtype=np.int16)
 
 
 def _with_mean_width_one(covariance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from syntf.codebook.build import (
 )
 from syntf.codebook.codebook import Codebook, Origin
 from syntf.codebook.encoder import Encoded
-from syntf.codebook.integers import stretch
+from syntf.codebook.integers import CENTRE_LENGTH, WHITENING_SCALE, stretch
 from syntf.codebook.text_encoder import TextEncoder
 from syntf.codebook.tree import to_int8
 from syntf.core.counts import Rows
@@ -28,9 +28,6 @@ from syntf.vectors.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-_FINE = 2048  # the length at which the encoder subtracts a centre
-_WHITEN = 1024  # the scale of the whitening matrix
 
 
 def build_with_encoder(
@@ -64,13 +61,13 @@ def build_with_encoder(
     general = general_numbers(vectors)
     start = {
         "centre": np.zeros(dimensions, dtype=np.int16),
-        "whiten": (np.eye(dimensions) * _WHITEN).astype(np.int16),
+        "whiten": (np.eye(dimensions) * WHITENING_SCALE).astype(np.int16),
     }
     blank = blank_encoder(
         vectors,
         weight=general["weight"],
         tf=general["tf"],
-        word_centre=np.rint(stretch(word_total, _FINE).mean(axis=0)).astype(np.int16),
+        word_centre=np.rint(stretch(word_total, CENTRE_LENGTH).mean(axis=0)).astype(np.int16),
         **learn_directions(total, start),
         own_rows=words.astype(np.int32),
         own_weight=np.zeros(len(words), dtype=np.uint16),

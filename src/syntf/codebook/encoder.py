@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from syntf import native
 from syntf.codebook.codebook import Codebook
-from syntf.codebook.integers import LENGTH, Vectors, stretch
+from syntf.codebook.integers import CENTRE_LENGTH, LENGTH, Vectors, stretch
 from syntf.codebook.text_encoder import TextEncoder
 from syntf.core import cache_store, drawing
 from syntf.core.counts import Counts, Rows, stack, take
@@ -32,7 +32,6 @@ from syntf.vectors.word_vectors import WordVectors
 
 _compiled = native.load("_encoding")
 
-_FINE = 2048  # the length at which the centres of a codebook are given
 _STEP = 512  # documents or words encoded at once, so that their numbers stay in the cache
 _SCHEME = "syntf encoded words 1"  # change it whenever the same word has another encoded vector
 _MOST_OCCURRENCES = 255
@@ -206,7 +205,7 @@ class Encoder:
 
     def _project(self, total: NDArray[np.int64], centre: NDArray[np.int16]) -> Vectors:
         """Centre and whiten the direction of each row."""
-        centred = stretch(total, _FINE).astype(np.float64) - centre
+        centred = stretch(total, CENTRE_LENGTH).astype(np.float64) - centre
         return stretch(centred @ self.codebook.whiten.astype(np.float64))
 
     def _own_documents(
@@ -223,7 +222,7 @@ class Encoder:
             ends, place[found].astype(np.int32), times[found],
             book.own_weight, book.tf, book.own_vectors,
         )  # fmt: skip
-        found_vectors = stretch(stretch(total, _FINE).astype(np.int64) - book.own_centre)
+        found_vectors = stretch(stretch(total, CENTRE_LENGTH).astype(np.int64) - book.own_centre)
         found_vectors[~total.any(axis=1)] = 0  # a document without such a word has no direction
         return found_vectors
 

@@ -17,6 +17,11 @@ from syntf.core.parallel import for_each_block
 LENGTH = 2000
 """The length of every encoded document and every prototype."""
 
+CENTRE_LENGTH = 2048
+"""The length at which the centres of a codebook are given; the encoder subtracts them."""
+WHITENING_SCALE = 1024
+"""What 1 is in the whitening matrix of a codebook."""
+
 _BITS = 20  # the largest component gets this many bits before squares are added
 _CACHED = 512  # rows scaled at once, so that their numbers stay in the cache of the processor
 _BLOCK = 1024  # documents compared with all prototypes at once

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from syntf.codebook.build import NO_OWN_VECTORS
 from syntf.codebook.codebook import Codebook
-from syntf.codebook.integers import LENGTH
+from syntf.codebook.integers import CENTRE_LENGTH, LENGTH, WHITENING_SCALE
 from syntf.codebook.tree import Points, grow_tree, unit_rows
 from syntf.codebook.weights import integer_weights, occurrence_weights, word_weights
 from syntf.core.progress import Stages, silent
@@ -29,8 +29,6 @@ WHITENING = 0.5
 COMMON_SHARE = 0.35
 """Share of the direction of all texts together that is removed from every document."""
 
-_FINE = 2048  # the length at which the encoder subtracts a centre
-_WHITEN = 1024  # the scale of the whitening matrix
 _BLOCK = 1024
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -72,9 +70,9 @@ def make_codebook(
         outputs=outputs,
         weight=integer_weights(weights, vectors.matrix),
         tf=occurrence_weights(),
-        centre=np.rint(centre * _FINE).astype(np.int16),
-        word_centre=np.rint(word_centre * _FINE).astype(np.int16),
-        whiten=np.rint(whiten * _WHITEN).astype(np.int16),
+        centre=np.rint(centre * CENTRE_LENGTH).astype(np.int16),
+        word_centre=np.rint(word_centre * CENTRE_LENGTH).astype(np.int16),
+        whiten=np.rint(whiten * WHITENING_SCALE).astype(np.int16),
         common=np.rint(COMMON_SHARE * LENGTH * common).astype(np.int16),
         own_rows=NO_OWN_VECTORS["own_rows"],
         own_weight=NO_OWN_VECTORS["own_weight"],
