@@ -35,13 +35,15 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    preset : {'document', 'words', 'accurate', 'paper'}, optional
+    preset : {'document', 'sentiment', 'words', 'accurate', 'paper'}, optional
         Starting values for the other settings. 'document' limits the loss of a whole document;
-        'words' limits the loss of each word and keeps more; 'accurate' keeps topics best, but
-        authors are easier to identify; 'paper' is the SIGIR 2018 paper.
+        'sentiment' does so too, and keeps praise and blame in place of topics; 'words' limits the
+        loss of each word and keeps more; 'accurate' keeps topics best, but authors are easier to
+        identify; 'paper' is the SIGIR 2018 paper.
     document_loss : float, optional
         Largest privacy loss of a whole document, above 0; smaller is more private. 10 lets odds of
-        1 to 22,026 become even at most. Example: 6. By default 10 with the preset 'document'.
+        1 to 22,026 become even at most. Example: 6. By default 10 with the presets
+        'document' and 'sentiment'.
     codebook : path, optional
         Public codebook in place of the embedded one, made by 'syntf codebook build'. One built from
         public texts on the same topics keeps more.

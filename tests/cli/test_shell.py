@@ -193,7 +193,7 @@ def test_unknown_shell_is_refused(call):
         ("syntf anonymize --shu", ["plain,--shuffle"]),
         (
             "syntf anonymize --preset ",
-            ["plain,document", "plain,words", "plain,accurate", "plain,paper"],
+            [f"plain,{name}" for name in ("document", "sentiment", "words", "accurate", "paper")],
         ),
         ("syntf ledger ", ["plain,create", "plain,show", "plain,verify"]),
         ("syntf anonymize mai", ["file,mai"]),

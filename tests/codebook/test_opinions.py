@@ -1,13 +1,23 @@
 """The codebook of opinions: polarity of words, levels of documents."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
 
-from syntf import SynTF
+from syntf import Settings, SynTF
+from syntf.audit import audit
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.opinions import BLAME, LEVELS, PRAISE, opinion_codebook, word_polarity
 from syntf.core.errors import SyntfError
+from syntf.pipeline.document import DocumentAnonymizer
+from syntf.releases.job import release
 from syntf.vectors.word_vectors import WordVectors
+from syntf.verification.result import FAILED, OK
+from syntf.verification.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +76,84 @@ def test_a_level_of_a_document_is_the_mean_polarity_of_its_words(file, vectors):
 def test_vectors_of_another_language_are_refused(toy_vectors):
     with pytest.raises(SyntfError, match="word vectors of English"):
         opinion_codebook(toy_vectors)
+
+
+# The embedded codebook and the preset
+
+DIGEST = "d56ac4999034516b16df3618d061508dea8dc57c2c7a2ece9550cd7b5adc0c1c"
+REVIEWS = ["A superb, brilliant and wonderful film.", "An awful, boring and pointless mess."]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A release with the preset."""
+    place = tmp_path_factory.mktemp("sentiment")
+    pl.DataFrame({"text": REVIEWS * 3}).write_csv(place / "reviews.csv")
+    release(place / "reviews.csv", place / "release", settings=Settings.from_preset("sentiment"))
+    return place / "release"
+
+
+def test_the_embedded_codebook_is_the_one_that_the_command_makes(vectors):
+    """The computation uses floating point, so another machine may round a number differently."""
+    embedded, made = Codebook.read("syntf:opinions"), opinion_codebook(vectors)
+    embedded.check("opinions.zip")
+    assert (embedded.digest, embedded.origin, embedded.is_near) == (DIGEST, "embedded", True)
+    assert (embedded.labels, embedded.made_from) == (made.labels, made.made_from)
+    for name in ("nodes", "own_rows", "own_weight", "own_vectors", "tf", "weight", "child"):
+        found, expected = (getattr(book, name).astype(np.int64) for book in (embedded, made))
+        assert np.abs(found - expected).max() <= 1
+    assert len(np.setxor1d(embedded.outputs, made.outputs)) <= 4
+
+
+def test_a_release_with_the_preset_verifies_without_a_file(released):
+    found = verify(released)
+    assert found.verified
+    (codebook,) = (check for check in found.checks if check.name == "codebook")
+    assert (codebook.status, codebook.detail) == (OK, "32 prototypes, embedded in syntf")
+    guarantee = json.loads((released / "guarantee.json").read_text())
+    assert guarantee["document"]["codebook"] == f"sha256:{DIGEST}"
+    assert (guarantee["supplied"], guarantee["private"]) == ([], True)
+    assert pl.read_csv(released / "prototypes.csv")["label"].str.contains(r"tive \d").all()
+
+
+def test_a_release_with_a_changed_codebook_does_not_verify(released, monkeypatch):
+    book = Codebook.opinions()
+    weight = book.own_weight.copy()
+    weight[0] += 1
+    other = replace(book, own_weight=weight)
+    monkeypatch.setattr(Codebook, "opinions", classmethod(lambda cls: other))
+    found = verify(released)
+    assert not found.verified
+    assert [check.name for check in found.with_status(FAILED)] == ["codebook"]
+
+
+def test_the_preset_is_the_default_with_another_codebook():
+    chosen = Settings.from_preset("sentiment", document_loss=6)
+    assert (chosen.document_loss, chosen.codebook, chosen.supplied) == (6, "syntf:opinions", [])
+    assert Settings.from_preset("sentiment", codebook="my.codebook").supplied == ["codebook"]
+    assert Settings.from_preset(codebook=Path("syntf:opinions")).supplied == []
+
+
+@pytest.mark.parametrize(
+    "other", [{"language": "fr"}, {"vectors": "my.vec"}, {"encoder": "model2vec:folder"}]
+)
+def test_the_preset_is_refused_for_other_vectors(other):
+    with pytest.raises(SyntfError, match=f"leave out {next(iter(other))}"):
+        Settings.from_preset("sentiment", **other)
+
+
+def test_the_preset_has_no_pilot():
+    anonymizer = DocumentAnonymizer.build(Settings.from_preset("sentiment"))
+    plan = anonymizer.mechanism(20_000).plan
+    assert (plan.kind, plan.entries, plan.pilot, plan.draws) == ("topics", LEVELS, 0, 1)
+
+
+@pytest.mark.slow
+def test_the_preset_passes_the_audit():
+    subject = DocumentAnonymizer.build(Settings.from_preset("sentiment", document_loss=3))
+    results = list(audit(subject, draws=50_000, quick=True))
+    assert [result.faults for result in results] == [[]] * len(results)
+    limits = {result.check: result.limits for result in results if result.limits}
+    assert limits == {
+        "release": ["one group of draws alone cannot show entropy that is used again"]
+    }

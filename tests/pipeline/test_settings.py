@@ -136,7 +136,7 @@ def test_a_chosen_vocabulary_is_used_whole():
 
 
 def test_unknown_presets_are_refused():
-    with pytest.raises(SyntfError, match="a preset is document, words, accurate, paper"):
+    with pytest.raises(SyntfError, match="a preset is document, sentiment, words, accurate, paper"):
         Settings.from_preset("best")
     with pytest.raises(SyntfError, match="a preset is"):
         SynTF(preset="best").fit([])
@@ -158,7 +158,7 @@ def test_chosen_settings_select_their_unit():
     assert Settings.from_preset("words").unit == Settings().unit == "words"
 
 
-@pytest.mark.parametrize("preset", [name for name in PRESETS if name != "document"])
+@pytest.mark.parametrize("preset", ["words", "accurate", "paper"])
 def test_estimator_has_the_same_presets(preset, toy_vectors, toy_words):
     words = {"vectors": toy_vectors, "vocabulary": toy_words}
     record = SynTF(preset=preset, **words).fit([]).guarantee_

@@ -82,7 +82,7 @@ def _require_verified(result: CheckResult, subject: DocumentAnonymizer, folder: 
         folder,
         vectors=None if subject.encoder.vectors.pack else lambda: subject.encoder.vectors,
         language=subject.settings.language,
-        codebook=None if codebook is None else Path(codebook),
+        codebook=Path(codebook) if codebook and "codebook" in subject.settings.supplied else None,
     )
     for check in found.with_status(FAILED):
         result.require(False, f"syntf verify: {check.name}: {check.detail}")
@@ -117,7 +117,9 @@ def _check_noise(result: CheckResult, shards: Sequence[pl.DataFrame]) -> None:
                 binom.sf(together - 1, size, chance) > error,
                 f"noise falls on the same {together:,} of {size:,} documents of two groups",
             )
-    if not tested:
+    if len(groups) < 2:
+        result.limits.append("one group of draws alone cannot show entropy that is used again")
+    elif not tested:
         result.limits.append("noise is so rare at this loss that repeated entropy would not show")
     else:
         result.confirm(f"noise falls on documents independently in {tested} pairs of groups")

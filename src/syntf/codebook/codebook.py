@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.codebook.integers import Vectors, stretch
+from syntf.core.choices import OPINIONS
 from syntf.core.errors import SyntfError
 from syntf.core.files import replacing
 from syntf.language.pack import LanguagePack, embedded_pack
@@ -35,6 +36,7 @@ supplied it, or nobody."""
 
 _HEADER = "header.json"
 _LABELS = "labels.json"
+_OPINIONS_FILE = "opinions.zip"
 _LONGEST_LABEL = 400  # characters
 _LARGEST = 1 << 28  # bytes of a codebook file that is read at all
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -108,8 +110,8 @@ class Codebook:
 
     @property
     def is_near(self) -> bool:
-        """Whether somebody supplied the codebook, to be near in topic to the documents."""
-        return self.origin in ("supplied", "private")
+        """Whether somebody supplied or named the topics, so that they fit the documents already."""
+        return self.origin in ("supplied", "private") or bool(self.labels)
 
     @property
     def dimensions(self) -> int:
@@ -136,6 +138,11 @@ class Codebook:
         return cls.of_pack(embedded_pack())
 
     @classmethod
+    def opinions(cls) -> Self:
+        """Return the codebook of opinions that comes with the package, for English texts."""
+        return cls._read(embedded_pack().folder / _OPINIONS_FILE, "embedded")
+
+    @classmethod
     def of_pack(cls, pack: LanguagePack) -> Self:
         """Return the codebook of a language pack."""
         return cls._read(pack.path("codebook"), "embedded" if pack.is_embedded else "language")
@@ -156,12 +163,14 @@ class Codebook:
     def read(cls, path: str | PathLike[str]) -> Self:
         """Read a codebook from a file and check every number in it.
 
+        path : the file, or ``syntf:opinions`` for the codebook of opinions that comes with syntf.
+
         Raises
         ------
         SyntfError
             If the file is not a codebook, or if one of its arrays cannot be used.
         """
-        return cls._read(path, None)
+        return cls.opinions() if str(path) == OPINIONS else cls._read(path, None)
 
     @classmethod
     def _read(cls, path: str | PathLike[str], origin: Origin | None) -> Self:

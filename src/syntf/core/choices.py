@@ -20,6 +20,9 @@ Unit = Literal["document", "words"]
 EMBEDDED = "en"
 """The code of the language whose pack comes with syntf."""
 
+OPINIONS = "syntf:opinions"
+"""What stands for a file where the codebook of opinions is meant that comes with syntf."""
+
 FAST = "fast"
 """The name of the built-in analyzer."""
 

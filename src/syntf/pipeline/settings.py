@@ -17,6 +17,7 @@ from syntf.core.checks import count, count_or_share, flag, fraction, one_of, pos
 from syntf.core.choices import (
     EMBEDDED,
     FAST,
+    OPINIONS,
     SPACY,
     Draws,
     Morphology,
@@ -58,6 +59,7 @@ DEFAULT_PRESET = "document"
 
 PRESETS: dict[str, dict[str, Any]] = {
     "document": {"document_loss": 10.0},
+    "sentiment": {"document_loss": 10.0, "codebook": OPINIONS},
     "words": {
         "neighbours": 1,
         "loss": 8.0,
@@ -87,13 +89,15 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """Starting values, by the name of the preset.
 
-*document* describes a whole document by one choice among public topics, or among sets of words
-if the loss is larger: the document loses at most `document_loss`. *words* replaces a word by its
-nearest output word in about half of all draws, and else by any of 4,000 output words. Attackers
-find less than in a release with the paper's setting, at a third of its loss. *accurate* prefers
-words that name topics and has fewer output words: an analyst keeps as much as with the paper's
-setting, at a third of its loss, but authors are easier to identify. *paper* is the best setting of
-the SIGIR 2018 paper. ``docs/frontier.md`` and ``docs/documents.md`` have the measurements.
+*document* describes a whole document by one choice among public topics, or among sets of words if
+the loss is larger: the document loses at most `document_loss`. *sentiment* is the same with levels
+of praise and blame in place of topics, for reviews and survey answers. *words* replaces a word by
+its nearest output word in about half of all draws, and else by any of 4,000 output words.
+Attackers find less than in a release with the paper's setting, at a third of its loss. *accurate*
+prefers words that name topics and has fewer output words: an analyst keeps as much as with the
+paper's setting, at a third of its loss, but authors are easier to identify. *paper* is the best
+setting of the SIGIR 2018 paper. ``docs/frontier.md`` and ``docs/documents.md`` have the
+measurements.
 """
 
 WORDS_ONLY = (
@@ -306,7 +310,7 @@ class Settings:
 
         Parameters
         ----------
-        preset : {'document', 'words', 'accurate', 'paper'}, optional
+        preset : {'document', 'sentiment', 'words', 'accurate', 'paper'}, optional
             Where values come from that are not chosen. Without it, settings of the document unit
             select *document* and settings of the words unit select *words*.
         **chosen
@@ -353,6 +357,8 @@ class Settings:
         """Names of what the person supplies in place of the embedded public data."""
         names = ("vocabulary", "vectors", "stop_words", "codebook", "encoder")
         supplied = [name for name in names if getattr(self, name) is not None]
+        if str(self.codebook) == OPINIONS:
+            supplied.remove("codebook")
         if self.synsets:
             supplied.append("wordnet")
         if str(self.language) != EMBEDDED:
@@ -370,6 +376,12 @@ class Settings:
             raise SyntfError(
                 "a language pack has word vectors of its own: leave out vectors, or build a pack "
                 "with them by syntf language build"
+            )
+        other = [name for name in ("language", "vectors", "encoder") if name in self.supplied]
+        if str(self.codebook) == OPINIONS and other:
+            raise SyntfError(
+                "the codebook of the preset sentiment is for English and the embedded word "
+                f"vectors: leave out {other[0]}, or make a codebook with 'syntf codebook opinions'"
             )
         self._check_unit()
         if self.unit == "words" and self.epsilon is None and self.loss is None:
@@ -402,8 +414,9 @@ SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in 
 
 PRESET = Setting(
     help="Starting values for the other settings. 'document' limits the loss of a whole document; "
-    "'words' limits the loss of each word and keeps more; 'accurate' keeps topics best, but "
-    "authors are easier to identify; 'paper' is the SIGIR 2018 paper.",
+    "'sentiment' does so too, and keeps praise and blame in place of topics; 'words' limits the "
+    "loss of each word and keeps more; 'accurate' keeps topics best, but authors are easier to "
+    "identify; 'paper' is the SIGIR 2018 paper.",
     group="Basic options",
     default=None,
     optional=True,
@@ -431,7 +444,7 @@ def preset_values(name: str) -> dict[str, Any]:
     The preset that applies by default comes first. Presets of the other unit are left out.
 
     >>> preset_values("document_loss"), list(preset_values("loss"))
-    ({'document': 10.0}, ['words', 'accurate', 'paper'])
+    ({'document': 10.0, 'sentiment': 10.0}, ['words', 'accurate', 'paper'])
     """
     if not any(name in preset for preset in PRESETS.values()):
         return {}

@@ -130,9 +130,11 @@ def _show_document(settings: "Settings", documents: int, as_json: bool) -> None:
     ]
     headers = ["what is released", "loss, at most", "changes odds by at most"]
     output.table(rows, headers, right=(1, 2))
+    near = mechanism.encoder.codebook.is_near
+    pilot = "" if near else " A pilot adapts the answers to a large file."
     output.say(
         f"One of {mechanism.general.answers:,} public answers is released; the best one in "
-        f"{kept:.1%} of draws. A pilot adapts the answers to a large file."
+        f"{kept:.1%} of draws.{pilot}"
     )
 
 

@@ -166,12 +166,13 @@ def opinions(out: Path, force: bool, as_json: bool, quiet: bool, **options: Any)
 
     A document is assigned to one of 32 levels, from very negative to very positive, by the mean
     polarity of its words. The polarity of a word comes from public English words of praise and
-    blame and from the word vectors. No text is read.
+    blame and from the word vectors. No text is read. The preset sentiment has such a codebook for
+    the embedded word vectors.
 
     \b
     Example:
-      syntf codebook opinions --out opinions.codebook
-      syntf anonymize reviews.csv --codebook opinions.codebook --out release
+      syntf codebook opinions --vectors crawl.txt --out opinions.codebook
+      syntf anonymize reviews.csv --vectors crawl.txt --codebook opinions.codebook --out release
     """
     from syntf.codebook.opinions import opinion_codebook
     from syntf.pipeline import prepare
@@ -199,7 +200,8 @@ def opinions(out: Path, force: bool, as_json: bool, quiet: bool, **options: Any)
 def show(file: Path | None, count: int, as_json: bool, **options: Any) -> None:
     """Show where a codebook is from, its digest and some of its topics.
 
-    Without FILE, this is the codebook that comes with syntf. A release names the digest of its
+    Without FILE, this is the codebook that comes with syntf; syntf:opinions is that of the preset
+    sentiment. A release names the digest of its
     codebook in guarantee.json.
 
     \b
