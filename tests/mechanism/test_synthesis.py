@@ -15,7 +15,7 @@ from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.nearest import nearest
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.rating import ArrayRating, WithEmptyDocument
-from syntf.mechanism.synthesis import draw_terms, synthesize
+from syntf.mechanism.synthesis import draw_terms, synthesize, synthesize_releases
 from syntf.text.documents import Documents
 
 EMPTY = 6
@@ -42,6 +42,23 @@ def test_every_document_gives_exactly_n_words(mechanism):
     assert counts.sum(axis=1).ravel().tolist() == [[37, 37, 37]]
     assert counts.has_canonical_format
     assert counts.data.min() >= 1
+
+
+@pytest.mark.parametrize("systematic", [False, True])
+def test_releases_drawn_together_are_those_drawn_one_by_one(mechanism, systematic):
+    docs = documents([0, 1, 1, 5], [2, 2, 3], [EMPTY], [4])
+    how = {"weights": np.linspace(1, 2, EMPTY + 1), "systematic": systematic}
+    lengths, seeds = (25, 1, 40, 25), (1, 2, 3, 4)
+    together = synthesize_releases(
+        docs, mechanism, lengths=lengths, sources=list(map(Seeded, seeds)), **how
+    )
+    alone = [
+        synthesize(docs, mechanism, length=length, source=Seeded(seed), **how)
+        for length, seed in zip(lengths, seeds, strict=True)
+    ]
+    for one, other in zip(together, alone, strict=True):
+        assert (matrix(one) != matrix(other)).nnz == 0
+    assert (matrix(together[0]) != matrix(together[3])).nnz > 0  # each has a source of its own
 
 
 def test_synthesis_agrees_with_algorithm_one(mechanism):

@@ -5,7 +5,7 @@ terms, with one entry for each occurrence: drawing an entry uniformly is drawing
 vector, and drawing it in proportion to its term's weight is drawing from θ of the weighted vector.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,43 @@ def synthesize(
     )
     starts = np.arange(len(documents) + 1, dtype=np.int64) * length
     return drawing.counted(starts, words.ravel(), mechanism.shape[1])
+
+
+def synthesize_releases(
+    documents: Documents,
+    mechanism: Mechanism,
+    *,
+    lengths: Sequence[int],
+    sources: Sequence[entropy.Source],
+    weights: NDArray[np.float64] | None = None,
+    systematic: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> list[Counts]:
+    """Return several independent releases of the same documents, one for each length.
+
+    Each release is what :func:`synthesize` returns for its length and its source. All words are
+    drawn in one pass over the mechanism's table, which takes longer to compute than to draw from.
+
+    Guarantee
+    ---------
+    Each release has the loss of :func:`synthesize`. The losses of all releases add up.
+    """
+    terms = [
+        draw_terms(documents, length, source, weights, systematic=systematic).ravel()
+        for length, source in zip(lengths, sources, strict=True)
+    ]
+    sizes = [part.size for part in terms]
+
+    def one_after_the_other(size: int) -> bytes:
+        return b"".join(source(8 * part) for source, part in zip(sources, sizes, strict=True))
+
+    words = mechanism.sample(np.concatenate(terms), source=one_after_the_other, progress=progress)
+    starts = [np.arange(len(documents) + 1, dtype=np.int64) * length for length in lengths]
+    parts = np.split(words, np.cumsum(sizes)[:-1])
+    return [
+        drawing.counted(begin, part, mechanism.shape[1])
+        for begin, part in zip(starts, parts, strict=True)
+    ]
 
 
 def draw_terms(

@@ -22,7 +22,7 @@ from syntf.core.progress import Stages, silent
 from syntf.mechanism import build, gpu
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.rating import WordRating
-from syntf.mechanism.synthesis import synthesize
+from syntf.mechanism.synthesis import synthesize, synthesize_releases
 from syntf.pipeline.prepare import load_words, rate_words, recorded_language
 from syntf.pipeline.settings import Settings
 from syntf.privacy import bounds
@@ -176,6 +176,21 @@ class Anonymizer:
     def draw(self, documents: Documents, *, stages: Stages = silent) -> "csr_matrix":
         """Return synthetic counts of documents. Every call draws anew: the losses add up."""
         return matrix(self.draw_rows(documents, stages=stages))
+
+    def draw_releases(
+        self, documents: Documents, lengths: Sequence[int], *, stages: Stages = silent
+    ) -> list["csr_matrix"]:
+        """Return an independent release for each number of words, in place of ``settings.length``.
+
+        All of them are drawn in one pass over the mechanism's table. The losses add up.
+        """
+        with stages("drawing words", len(documents) * sum(lengths)) as advance:
+            releases = synthesize_releases(
+                documents, self.mechanism, lengths=lengths, sources=[self.source] * len(lengths),
+                weights=self.weights, systematic=self.settings.draws == "systematic",
+                progress=advance,
+            )  # fmt: skip
+        return [matrix(release) for release in releases]
 
     def draw_batches(self, documents: Documents, *, stages: Stages = silent) -> list[Counts]:
         """Draw for :attr:`batch_documents` documents at a time; return the counts of each batch."""

@@ -12,8 +12,9 @@ from syntf.core.progress import Advance, Stages, silent
 from syntf.evaluation.analysts import ANALYSTS
 from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.evaluation.experiment.evaluator import Evaluator
-from syntf.evaluation.experiment.experiment import process_pool, score_releases
+from syntf.evaluation.experiment.experiment import process_pool
 from syntf.evaluation.experiment.run_log import SCORES, RunLog, experiment_key
+from syntf.evaluation.experiment.word_runs import WordRelease, release_jobs
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy import bounds
 from syntf.research.curves import Change, Curve, anonymizer_factory
@@ -100,8 +101,9 @@ class Frontier:
             if documents is None:
                 documents = anonymizer.read(self.corpus.texts, stages=self.stages)
             about = _describe(curve, change, anonymizer)
-            for run, scores in score_releases(
-                anonymizer, documents, runs, evaluator, (), pool, self.stages
+            releases = [WordRelease(run, anonymizer.settings.length, (), run) for run in runs]
+            for run, scores in pool(
+                release_jobs(anonymizer, documents, releases, evaluator, self.stages)
             ):
                 log.add({**about, "run": run}, scores)
                 self._advance(1)

@@ -5,6 +5,7 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.svm import LinearSVC
 
+from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.analysts import predict_all_labels
 from syntf.evaluation.attack import attackers
 
@@ -70,6 +71,30 @@ def test_writeprints_attacker_tags_each_text_once():
     for _ in range(2):
         assert (attack(seen, AUTHORS, new)["nb"] == NEW).all()
     assert sorted(tagged) == sorted({*seen, *new})
+
+
+def test_writeprints_attacker_predicts_like_features_fitted_on_the_training_texts_alone():
+    """Texts that are measured together share columns; each attack must see its own alone."""
+    rng = np.random.default_rng(4)
+    words = [f"{a}{b}{mark}" for a in "abcdeXYZ12" for b in "fghijk" for mark in ("", ".", "1")]
+    some = [" ".join(rng.choice(words, rng.integers(0, 60))) for _ in range(40)]
+    authors = np.array(["ann", "bob", "eve"])[np.arange(20) % 3]
+
+    def tagger(text):
+        return [f"T{len(word)}" for word in text.split()]
+
+    attack = attackers.writeprints_attacker(tagger, list(dict.fromkeys(some)))
+    for start in (0, 8, 20):
+        train = [*some[start:], *some[:start]][:20]
+        test = [text for text in some if text not in train] + train[:3]
+        style = WritePrintsLimited(tagger=tagger)
+        wanted = attackers.weka_predictions(
+            style.fit_transform(train), authors, style.transform(test)
+        )
+        found = attack(train, authors, test)
+        assert {name: list(one) for name, one in found.items()} == {
+            name: list(one) for name, one in wanted.items()
+        }
 
 
 def test_predicted_labels_come_from_models_that_did_not_see_the_document():

@@ -19,6 +19,7 @@ from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.attack import writeprints
 from syntf.evaluation.attack.writeprints import (
+    MeasuredStyles,
     lowercase,
     measure_style,
     misspellings,
@@ -387,6 +388,25 @@ def test_vocabulary_comes_from_the_training_texts():
     assert "punctuation:." not in row
     assert row["punctuation:,"] == 0
     assert row["character_count"] == 7
+
+
+@settings(max_examples=40)
+@given(st.lists(st.text("abAB1.! \n", max_size=30), min_size=2, max_size=8), st.data())
+def test_styles_measured_together_give_the_features_of_a_separate_fit(texts, data):
+    chosen = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=6))
+    rest = np.arange(len(texts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(writeprints, "EVENTS_KEPT", 3)
+        styles = MeasuredStyles(measure_style(text, some_tags(text)) for text in texts)
+        kept = styles.choose_columns(np.array(chosen))
+        fitted = style()
+        wanted = fitted.fit_transform([texts[i] for i in chosen])
+    assert styles.number_events(kept) == fitted.vocabulary_
+    for rows, expected in ((chosen, wanted), (rest, fitted.transform(texts))):
+        found = styles.features(np.array(rows), kept)
+        assert found.has_canonical_format
+        assert (found.toarray() == expected.toarray()).all()
+        assert found.nnz == expected.nnz == np.count_nonzero(expected.toarray())
 
 
 def test_feature_names_are_unique_and_grouped_by_class():

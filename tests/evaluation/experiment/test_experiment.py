@@ -11,6 +11,7 @@ import pytest
 from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.scenarios import find_scenarios
 from syntf.evaluation.experiment import experiment as module
+from syntf.evaluation.experiment import word_runs
 from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
 from syntf.evaluation.experiment.experiment import Experiment
@@ -78,15 +79,15 @@ def run(experiment, path, grid=(CHOICE,), scrubbing=()):
 
 
 def spied_draws(monkeypatch):
-    """The numbers of documents that each pass draws for, as they come."""
-    sizes, draw = [], module.Anonymizer.draw
+    """The lengths of the releases that each pass draws, as they come."""
+    lengths, draw = [], module.Anonymizer.draw_releases
 
-    def spy(self, documents, **more):
-        sizes.append(len(documents))
-        return draw(self, documents, **more)
+    def spy(self, documents, some, **more):
+        lengths.append(list(some))
+        return draw(self, documents, some, **more)
 
-    monkeypatch.setattr(module.Anonymizer, "draw", spy)
-    return sizes
+    monkeypatch.setattr(module.Anonymizer, "draw_releases", spy)
+    return lengths
 
 
 def lines(path):
@@ -139,11 +140,12 @@ def test_each_run_draws_again(experiment, tmp_path):
 def test_interrupted_experiment_continues(experiment, tmp_path, monkeypatch):
     whole = run(experiment, tmp_path)
     text = (tmp_path / "runs.jsonl").read_text().splitlines(keepends=True)
-    kept = text[:4]  # the head, original, vectorised, one run
-    (tmp_path / "runs.jsonl").write_text("".join(kept) + text[4][:50])  # killed while writing
+    of_runs = [line for line in text if '"syntf"' in line]
+    kept = [line for line in text if line not in of_runs] + of_runs[:1]
+    (tmp_path / "runs.jsonl").write_text("".join(kept) + of_runs[1][:50])  # killed while writing
     drawn = spied_draws(monkeypatch)
     again = run(experiment, tmp_path)
-    assert drawn == [2 * len(experiment.corpus)]
+    assert drawn == [[CHOICE.length] * 2]
     assert "".join(kept) == "".join((tmp_path / "runs.jsonl").read_text().splitlines(True)[:4])
     assert len(list(again.run_scores())) == len(list(whole.run_scores()))
     assert sorted(line["run"] for line in lines(tmp_path)[3:]) == [0, 1, 2]
@@ -168,10 +170,11 @@ def test_more_runs_and_parameters_are_added_to_the_log(experiment, tmp_path):
 
 
 def test_many_runs_are_drawn_in_several_passes(experiment, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "MAX_DRAWS_PER_PASS", 2 * len(experiment.corpus) * CHOICE.length)
-    sizes = spied_draws(monkeypatch)
+    limit = 2 * len(experiment.corpus) * CHOICE.length
+    monkeypatch.setattr(word_runs, "MAX_DRAWS_PER_PASS", limit)
+    drawn = spied_draws(monkeypatch)
     log = run(experiment, tmp_path)
-    assert sizes == [2 * len(experiment.corpus), len(experiment.corpus)]
+    assert drawn == [[CHOICE.length] * 2, [CHOICE.length]]
     assert log.finished({"method": "syntf"}) == {0, 1, 2}
 
 
@@ -184,6 +187,30 @@ def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
     )  # fmt: skip
     run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
     assert len(built) == 2
+
+
+def test_lengths_share_a_table_and_are_drawn_together(experiment, tmp_path, monkeypatch):
+    """Two ε make two tables, whatever the order in which the grid names the lengths."""
+    built = []
+    from_parts = module.Anonymizer.from_parts.__func__
+    monkeypatch.setattr(
+        module.Anonymizer, "from_parts",
+        classmethod(lambda cls, *given, **more: built.append(1) or from_parts(cls, *given, **more)),
+    )  # fmt: skip
+    drawn = spied_draws(monkeypatch)
+    experiment.runs = 2
+    grid = [
+        CHOICE._replace(length=length, epsilon=epsilon)
+        for length in (12, 5)
+        for epsilon in (30.0, 10.0)
+    ]
+    log = run(experiment, tmp_path, grid)
+    assert len(built) == 2
+    assert drawn == [[12, 12, 5, 5]] * 2
+    for parameters in grid:
+        assert log.finished({"method": "syntf", **parameters._asdict()}) == {0, 1}
+    losses = {(score.epsilon, score.loss_per_word) for score in log.run_scores() if score.epsilon}
+    assert len(losses) == 2
 
 
 def test_vocabulary_is_fitted_on_training_texts(experiment, tmp_path, monkeypatch):

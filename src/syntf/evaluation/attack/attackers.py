@@ -20,7 +20,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import SVC, LinearSVC
 
 from syntf.evaluation.attack.tagging import Tagger, tag_all
-from syntf.evaluation.attack.writeprints import WritePrintsLimited
+from syntf.evaluation.attack.writeprints import MeasuredStyles, measure_style
 from syntf.text.tokenizer import tokenize
 from syntf.vectors.word_vectors import WordVectors
 
@@ -38,13 +38,20 @@ STATIC = "-static"
 def writeprints_attacker(tagger: Tagger, texts: Sequence[str]) -> Attacker:
     """Build the paper's attacker: WritePrints (Limited) and the classifiers of Weka.
 
-    All `texts`, for training and for testing, are tagged here, once for all scenarios.
+    All `texts`, for training and for testing, are tagged and measured here, once for all scenarios.
     """
-    tags = dict(zip(texts, tag_all(tagger, texts), strict=True))
+    styles = MeasuredStyles(map(measure_style, texts, tag_all(tagger, texts)))
+    row_of = {text: row for row, text in enumerate(texts)}
 
     def attack(train: Sequence[str], authors: Authors, test: Sequence[str]) -> Predictions:
-        style = WritePrintsLimited(tagger=tags.__getitem__)
-        return weka_predictions(style.fit_transform(train), authors, style.transform(test))
+        train_rows, test_rows = (
+            np.array([row_of[text] for text in part]) for part in (train, test)
+        )
+        kept = styles.choose_columns(train_rows)
+        train_features, test_features = (
+            styles.features(rows, kept) for rows in (train_rows, test_rows)
+        )
+        return weka_predictions(train_features, authors, test_features)
 
     return attack
 

@@ -68,12 +68,7 @@ class SpacyTagger:
         for batch in iter(lambda: [pieces(text) for text in islice(rest, BATCH_SIZE)], []):
             tagged = nlp.pipe(chain.from_iterable(batch), batch_size=BATCH_SIZE)
             for text_pieces in batch:
-                yield [
-                    token.tag_
-                    for piece in islice(tagged, len(text_pieces))
-                    for token in piece
-                    if not token.is_space
-                ]
+                yield [tag for piece in islice(tagged, len(text_pieces)) for tag in _tags(piece)]
 
 
 @dataclass(frozen=True)
@@ -129,12 +124,36 @@ def choose_tagger(name: str | None) -> SpacyTagger | PatternTagger:
     return SpacyTagger(model)
 
 
+def _tags(document: Any) -> Iterator[str]:
+    """Yield the tags of a spaCy document without those of blanks.
+
+    They are read as arrays: an object for every token takes as long as a layer of the network.
+    """
+    numbers, blank = document.to_array(["TAG", "IS_SPACE"]).reshape(-1, 2).T
+    return map(document.vocab.strings.__getitem__, numbers[blank == 0].tolist())
+
+
 @cache
 def _pipeline(model: str) -> Any:
     nlp = load(model, [*UNUSED_COMPONENTS, *_PIPES_AFTER_TAGGER])
+    _multiply_with_numpy(nlp)
     if not nlp("A public text.").has_annotation("TAG"):
         raise SyntfError(f"the spaCy pipeline {model!r} has no tagger: choose another pipeline")
     return nlp
+
+
+def _multiply_with_numpy(nlp: Any) -> None:
+    """Let the pipeline multiply matrices with NumPy, whose BLAS is about three times as fast.
+
+    A pipeline that does not run on the processor is left as it is.
+    """
+    from thinc.api import NumpyOps
+
+    ops = NumpyOps(use_blis=False)
+    models = (getattr(component, "model", None) for _, component in nlp.pipeline)
+    for layer in (layer for model in models if model for layer in model.walk()):
+        if type(layer.ops) is NumpyOps:
+            layer.ops = ops
 
 
 @cache

@@ -98,7 +98,9 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Iterable[str]) -> csr_matrix:
         """Return the features as a sparse matrix of floats with one row per text."""
         check_is_fitted(self, "vocabulary_")
-        return _matrix(self._measure(_check_texts(X)), self.vocabulary_, learn=False)
+        features = _matrix(self._measure(_check_texts(X)), self.vocabulary_, learn=False)
+        features.eliminate_zeros()
+        return features.sorted_indices()
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
         """Fit on the texts and return their features; each text is measured only once."""
@@ -106,20 +108,11 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.marks not in get_args(Marks):
             raise SyntfError(f"marks must be alone or all, not {self.marks!r}")
         self.tagger_ = default_tagger() if self.tagger is None else self.tagger
-        number = count()
-        columns = defaultdict[str, dict[Any, int]](lambda: defaultdict(number.__next__))
-        features = _matrix(self._measure(texts), columns, learn=True)
-        totals = np.asarray(features.sum(axis=0)).ravel().tolist()
-        kept = {
-            name: sorted(_most_frequent(events, totals) if name in LIMITED_CLASSES else events)
-            for name, events in columns.items()
-        }
-        new_column = count()
-        self.vocabulary_ = {
-            name: {event: next(new_column) for event in events} for name, events in kept.items()
-        }
-        order = [columns[name][event] for name, events in kept.items() for event in events]
-        return features[:, order].sorted_indices()
+        styles = MeasuredStyles(self._measure(texts))
+        everything = np.arange(len(texts))
+        kept = styles.choose_columns(everything)
+        self.vocabulary_ = styles.number_events(kept)
+        return styles.features(everything, kept)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return ``class:event`` for each column, or ``class`` for a class that is one number."""
@@ -153,7 +146,8 @@ def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dic
     ({'': 7}, Counter({3: 1, 2: 1, 4: 1}), {'teh': 1})
     """
     lowered = lowercase(text)
-    words = _split_words(strip_punctuation(lowered))
+    stripped = strip_punctuation(text)
+    words = _split_words(stripped if lowered == text else strip_punctuation(lowered))
     characters, lowered_characters, word_counts = Counter(text), Counter(lowered), Counter(words)
     raw_words = _split_words(text)
     mark_counts = Counter(raw_words) if marks == "alone" else characters
@@ -174,7 +168,7 @@ def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dic
         "digits": _among(characters, _DIGITS),
         "two_digit_numbers": Counter(_two_digits(text)),
         "three_digit_numbers": Counter(_three_digits(text)),
-        "word_lengths": Counter(map(len, _split_words(strip_punctuation(text)))),
+        "word_lengths": Counter(map(len, words if lowered == text else _split_words(stripped))),
         "special_characters": _among(mark_counts, SPECIAL),
         "function_words": _among(word_counts, english_stop_words()),
         "punctuation": _among(mark_counts, PUNCTUATION),
@@ -186,6 +180,57 @@ def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dic
         "word_trigrams": Counter(_ngrams(words, 3)),
         "misspelled_words": _among(word_counts, misspellings()),
     }
+
+
+class MeasuredStyles:
+    """The styles of many texts, each measured once, from which training and test texts are taken.
+
+    Parameters
+    ----------
+    measured : iterable of what :func:`measure_style` returns, one for each text
+    """
+
+    def __init__(self, measured: Iterable[dict[str, Counts]]) -> None:
+        number = count()
+        columns = defaultdict[str, dict[Any, int]](lambda: defaultdict(number.__next__))
+        self._features = _matrix(measured, columns, learn=True)
+        self._columns = {name: np.fromiter(own.values(), np.intp) for name, own in columns.items()}
+        self._events = {
+            column: event for events in columns.values() for event, column in events.items()
+        }
+
+    def choose_columns(self, rows: NDArray[np.intp]) -> dict[str, list[int]]:
+        """Return the columns of the events in these texts by class, in the order of the events.
+
+        Of a class in `LIMITED_CLASSES` these are the `EVENTS_KEPT` events with the largest totals,
+        and those that tie with the last.
+        """
+        chosen = self._features[rows]
+        occurs = np.bincount(chosen.indices, minlength=chosen.shape[1]) > 0
+        totals = np.asarray(chosen.sum(axis=0)).ravel()
+        kept = {}
+        for name, columns in self._columns.items():
+            columns = columns[occurs[columns]]
+            if name in LIMITED_CLASSES and len(columns) > EVENTS_KEPT:
+                smallest = np.partition(totals[columns], -EVENTS_KEPT)[-EVENTS_KEPT]
+                columns = columns[totals[columns] >= smallest]
+            kept[name] = sorted(columns.tolist(), key=self._events.__getitem__)
+        return kept
+
+    def number_events(self, kept: Mapping[str, Sequence[int]]) -> dict[str, dict[Any, int]]:
+        """Return the events of chosen columns by class, numbered one class after the other."""
+        number = count()
+        return {
+            name: {self._events[column]: next(number) for column in columns}
+            for name, columns in kept.items()
+        }
+
+    def features(self, rows: NDArray[np.intp], kept: Mapping[str, Sequence[int]]) -> csr_matrix:
+        """Return the features of some texts in the chosen columns."""
+        order = [column for columns in kept.values() for column in columns]
+        features = self._features[rows][:, order]
+        features.eliminate_zeros()
+        return features.sorted_indices()
 
 
 def lowercase(text: str) -> str:
@@ -267,17 +312,13 @@ def _among(counts: Mapping[str, int], events: frozenset[str]) -> dict[str, int]:
     return {event: counts[event] for event in events.intersection(counts)}
 
 
-def _most_frequent(columns: Mapping[Any, int], totals: Sequence[float]) -> list[Any]:
-    """Return the `EVENTS_KEPT` events with the largest totals, and those that tie with the last."""
-    ranked = sorted((totals[column] for column in columns.values()), reverse=True)
-    smallest = min(ranked[:EVENTS_KEPT], default=0)
-    return [event for event, column in columns.items() if totals[column] >= smallest]
-
-
 def _matrix(
     measured: Iterable[dict[str, Counts]], columns: Mapping[str, dict[Any, int]], *, learn: bool
 ) -> csr_matrix:
-    """Return a row per text over the events that have columns; `learn` adds missing columns."""
+    """Return a row per text over the events that have columns; `learn` adds missing columns.
+
+    Zeros that were measured are kept: the event belongs to the text.
+    """
     starts, indices, values = array("q", [0]), array("i"), array("d")
     for classes in measured:
         for name, counts in classes.items():
@@ -287,9 +328,7 @@ def _matrix(
             values.extend(map(counts.__getitem__, events))
         starts.append(len(indices))
     size = sum(map(len, columns.values()))
-    matrix = csr_matrix((values, indices, starts), shape=(len(starts) - 1, size))
-    matrix.eliminate_zeros()
-    return matrix.sorted_indices()
+    return csr_matrix((values, indices, starts), shape=(len(starts) - 1, size))
 
 
 def _check_texts(X: Iterable[Any]) -> list[str]:

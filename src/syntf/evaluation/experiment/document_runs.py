@@ -6,7 +6,7 @@ documents and are tested on the released test documents of the same release.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
@@ -16,6 +16,8 @@ from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
 from syntf.evaluation.experiment.results import Parameters
 from syntf.evaluation.informed import ReleasedEntries
 from syntf.pipeline.document import DocumentAnonymizer, DocumentMechanism
+
+T = TypeVar("T")
 
 
 def document_parameters(anonymizer: DocumentAnonymizer, documents: int) -> Parameters:
@@ -46,7 +48,7 @@ def score_document_releases(
 
 
 def numbered(
-    number: int, function: Callable[..., Any], *arguments: Any, **options: Any
-) -> tuple[int, Any]:
-    """Call a function, and return its result with the number of the call."""
+    number: T, function: Callable[..., Any], *arguments: Any, **options: Any
+) -> tuple[T, Any]:
+    """Call a function, and return its result with the number, or the name, of the call."""
     return number, function(*arguments, **options)

@@ -18,18 +18,17 @@ from syntf.evaluation.experiment.document_runs import (
     numbered,
     score_document_releases,
 )
-from syntf.evaluation.experiment.evaluator import PAPER_ATTACKERS, Evaluator, TaskScore
+from syntf.evaluation.experiment.evaluator import PAPER_ATTACKERS, Evaluator
 from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
 from syntf.evaluation.experiment.scrubbing import scrub
+from syntf.evaluation.experiment.word_runs import WordRelease, release_jobs
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.prepare import load_words
 from syntf.pipeline.settings import Settings
-from syntf.text.documents import Documents, repeat, term_frequencies
-
-MAX_DRAWS_PER_PASS = 1 << 25
-"""Words drawn in one pass over the mechanism's table; more runs take more passes."""
+from syntf.text.documents import Documents, term_frequencies
+from syntf.text.word_reader import WordReader
 
 SCRUBBING_METHODS = {"scrubadub": False, "scrubadub-names": True}
 """Methods that scrub texts, and whether they remove names too."""
@@ -92,14 +91,15 @@ class Experiment:
     def run(
         self, log: RunLog, grid: Iterable[Parameters], scrubbing: Sequence[str] = ()
     ) -> Iterator[None]:
-        """Do the runs that the log does not have; yields after each choice of parameters.
+        """Do the runs that the log does not have.
 
-        Settings of the document unit are one choice of parameters, and `grid` is not used.
+        Yields after each stage, and after all parameters that read the same words. Settings of the
+        document unit are one choice of parameters, and `grid` is not used.
         """
         if self.settings.unit == "document":
             yield from self._run_documents(log, scrubbing)
             return
-        ordered = sorted(dict.fromkeys(grid), key=_reading_parameters)
+        ordered = sorted(dict.fromkeys(grid), key=_sharing_order)
         groups = [list(group) for _, group in groupby(ordered, key=_reading_parameters)]
         total = 1 + len(scrubbing) + len(groups) + self.runs * len(ordered)
         with self.stages("evaluating", total) as self._advance, process_pool() as pool:
@@ -170,42 +170,66 @@ class Experiment:
     def _run_group(
         self, log: RunLog, pool: Parallel, group: Sequence[Parameters]
     ) -> Iterator[None]:
-        """Do the runs of parameters that read the same words."""
+        """Do the runs of parameters that read the same words.
+
+        The texts are read once, and each table of the mechanism is computed once: the lengths and
+        the runs that share it are drawn together.
+        """
         read = dict(zip(READING_PARAMETERS, _reading_parameters(group[0]), strict=True))
         vectorised = self._identify("vectorised", **read)
         missing = {parameters: self._missing_runs(log, parameters) for parameters in group}
         vectorised_done = bool(log.finished(vectorised))
         self._advance(vectorised_done + sum(self.runs - len(runs) for runs in missing.values()))
-        if vectorised_done and not any(missing.values()):
+        wanted = [(parameters, run) for parameters in group for run in missing[parameters]]
+        if vectorised_done and not wanted:
             return
         train = self.corpus.training_texts
         settings = self.settings.changed(**group[0]._asdict())
-        prepared = load_words(settings, train, stages=self.stages)
-        documents = None
-        for parameters in group:
-            if documents is not None and not missing[parameters]:
-                continue
-            settings = self.settings.changed(**parameters._asdict())
-            anonymizer = Anonymizer.from_parts(settings, *prepared, train, stages=self.stages)
-            if documents is None:
-                documents = anonymizer.read(self.corpus.texts, stages=self.stages)
-                terms = anonymizer.vocabulary.inputs
-                if not vectorised_done:
-                    counts = term_frequencies(documents, len(terms))
-                    job = delayed(self.evaluator.score_counts)(counts, terms, self.attackers)
-                    (scores,) = pool([job])
-                    log.add(vectorised, scores)
-                    self._advance(1)
-            informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
-            evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
-            attackers = (*self.attackers, *self.extra_attackers.get(parameters, ()))
-            known = {**parameters._asdict(), "loss_per_word": anonymizer.mechanism.loss}
-            for run, scores in score_releases(
-                anonymizer, documents, missing[parameters], evaluator, attackers, pool, self.stages
-            ):
-                log.add(self._identify("syntf", **known, run=run), scores)
-                self._advance(1)
-            yield
+        analyzer, vectors, vocabulary = load_words(settings, train, stages=self.stages)
+        reader = WordReader(analyzer, vocabulary.inputs, vocabulary.provenance == "public")
+        with self.stages("reading words", len(self.corpus)) as advance:
+            documents = reader.read(self.corpus.texts, advance)
+
+        def jobs() -> Iterator[Any]:
+            if not vectorised_done:
+                counts = term_frequencies(documents, len(vocabulary.inputs))
+                yield delayed(numbered)(
+                    vectorised, self.evaluator.score_counts, counts, vocabulary.inputs,
+                    self.attackers,
+                )  # fmt: skip
+            for _, same_table in groupby(wanted, key=lambda one: _table(one[0])):
+                of_table = list(same_table)
+                settings = self.settings.changed(**of_table[0][0]._asdict())
+                anonymizer = Anonymizer.from_parts(
+                    settings, analyzer, vectors, vocabulary, train, stages=self.stages
+                )
+                yield from self._release_jobs(anonymizer, documents, of_table)
+
+        for run, scores in pool(jobs()):
+            log.add(run, scores)
+            self._advance(1)
+        yield
+
+    def _release_jobs(
+        self,
+        anonymizer: Anonymizer,
+        documents: Documents,
+        runs: Sequence[tuple[Parameters, int]],
+    ) -> Iterator[Any]:
+        """Draw releases from one table and yield the work of scoring each."""
+        informed = {name: build(anonymizer) for name, build in self.informed_analysts.items()}
+        evaluator = replace(self.evaluator, analysts={**self.evaluator.analysts, **informed})
+        loss = anonymizer.mechanism.loss
+        releases = [
+            WordRelease(
+                self._identify("syntf", **parameters._asdict(), loss_per_word=loss, run=run),
+                int(parameters.length or 0),
+                (*self.attackers, *self.extra_attackers.get(parameters, ())),
+                run,
+            )
+            for parameters, run in runs
+        ]
+        return release_jobs(anonymizer, documents, releases, evaluator, self.stages)
 
     def _missing_runs(self, log: RunLog, parameters: Parameters) -> list[int]:
         finished = log.finished({"method": "syntf", **parameters._asdict()})
@@ -222,36 +246,24 @@ class Experiment:
         }
 
 
-def score_releases(
-    anonymizer: Anonymizer,
-    documents: Documents,
-    runs: Sequence[int],
-    evaluator: Evaluator,
-    attackers: Sequence[str],
-    pool: Parallel,
-    stages: Stages = silent,
-) -> Iterator[tuple[int, list[TaskScore]]]:
-    """Draw a release for each run and score it; yields runs in the order in which they end.
-
-    Several releases are drawn in one pass over the mechanism's table and scored on all cores.
-    """
-    size, outputs = len(documents), anonymizer.vocabulary.outputs
-    together = max(1, MAX_DRAWS_PER_PASS // (size * anonymizer.settings.length))
-    for start in range(0, len(runs), together):
-        part = runs[start : start + together]
-        counts = anonymizer.draw(repeat(documents, len(part)), stages=stages)
-        yield from pool(
-            delayed(numbered)(
-                run, evaluator.score_counts, counts[i * size : (i + 1) * size], outputs, attackers,
-                run,
-            )
-            for i, run in enumerate(part)
-        )  # fmt: skip
-
-
 def process_pool() -> Parallel:
-    """Start a process per core. Arrays are sent in memory, never through files on disk."""
-    return processes(cpu_count(), return_as="generator_unordered", max_nbytes=None)
+    """Start a process per core. Arrays are sent in memory, never through files on disk.
+
+    The next release is drawn when a process is free to score it, so few are held in memory.
+    """
+    return processes(
+        cpu_count(), return_as="generator_unordered", max_nbytes=None, pre_dispatch="n_jobs"
+    )
+
+
+def _sharing_order(parameters: Parameters) -> tuple[Any, ...]:
+    """Sort parameters so that those with the same words, and of these the same table, meet."""
+    return *_reading_parameters(parameters), *_table(parameters)
+
+
+def _table(parameters: Parameters) -> tuple[Any, ...]:
+    """Return the parameters that decide a mechanism's table, for words already read."""
+    return parameters.spelling, parameters.epsilon
 
 
 def _reading_parameters(parameters: Parameters) -> tuple[Any, ...]:
