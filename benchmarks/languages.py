@@ -129,8 +129,8 @@ def print_accuracy(corpora: Sequence[Corpus], runs: int) -> None:
 
 
 def print_speed(corpora: Sequence[Corpus]) -> None:
-    """Print tokens and characters read in a second of processor time, on one thread."""
-    print("language    tokens/s   characters/s")
+    """Print tokens and bytes in UTF-8 read in a second of processor time."""
+    print("language      tokens/s   bytes/s")
     for corpus in corpora:
         try:
             reader = reader_for(corpus.language)
@@ -143,8 +143,8 @@ def print_speed(corpora: Sequence[Corpus]) -> None:
         reader.read(corpus.texts)
         seconds: NDArray[np.float64] = np.array([_seconds(reader, texts) for _ in range(5)])
         best = float(seconds.min())
-        characters = sum(map(len, texts))
-        print(f"{corpus.language:8} {tokens / best:11,.0f}    {characters / best:11,.0f}")
+        size = times * sum(len(text.encode()) for text in corpus.texts)
+        print(f"{corpus.language:8} {tokens / best:11,.0f}  {size / best:11,.0f}")
 
 
 def _seconds(reader: WordReader, texts: Sequence[str]) -> float:

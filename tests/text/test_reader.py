@@ -210,6 +210,59 @@ def test_look_up_agrees_with_the_definition_on_20_newsgroups(newsgroups_home, em
     assert len(read.terms) > 10**6
 
 
+WIDE_INPUTS = [
+    *INPUTS, "été", "мир", "עברית", "ｗｉｄｅ", "wide", "ガ", "각", "한국", "हिन्दी", "n'été",
+    "école", "été's", "𐐨", "ﬁn", "fin", "σ", "ς", "ǆ", "k", "å", "ss", "ß", "ⅷ", "ή",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MORPHOLOGIES)
+def wide_case(request):
+    analyzer = Analyzer(request.param, stop_words=frozenset())
+    return analyzer, TokenTable.build(analyzer, WIDE_INPUTS)
+
+
+@compiled
+def test_every_character_reads_as_defined(wide_case):
+    """Every character is an input word: by itself, in lower case, in parts, and after letters."""
+    analyzer, _ = wide_case
+    points = [*range(0x80, 0xD800), *range(0xE000, 0x11000), 0x1D400, 0x1E900, 0x1F600, 0x20000]
+    inputs = list(dict.fromkeys(form for point in points for form in _forms(chr(point))))
+    table = TokenTable.build(analyzer, inputs)
+    texts = [f"{chr(p)} é{chr(p)} a{chr(p)}é ’{chr(p)}’{chr(p)} é'{chr(p)}'s" for p in points]
+    texts += [unicodedata.normalize("NFD", chr(point)) for point in points]
+    same(look_up(texts, table, len(inputs)), defined(texts, analyzer, inputs))
+
+
+def _forms(character):
+    whole = unicodedata.normalize("NFKC", "é" + character)
+    return character, character.lower(), whole, whole.lower()
+
+
+@compiled
+@settings(max_examples=200)
+@given(
+    texts=st.lists(
+        st.one_of(
+            st.text(
+                st.sampled_from(
+                    "éÉeE\u0301'’sS Σσ\u0327ﬁＡa각ᄀ\u1161\u11a8ｶﾞ\u05d0\u064b𐐀𝐀😀\u200f"
+                ),
+                max_size=30,
+            ),
+            st.lists(
+                st.sampled_from([*WIDE_INPUTS, *map(str.upper, WIDE_INPUTS), *ODD]), max_size=60
+            ).map("".join),
+            st.lists(st.sampled_from(WIDE_INPUTS), max_size=60).map(" ".join),
+        ),
+        max_size=5,
+    )
+)
+def test_marks_full_width_right_to_left_and_astral_characters(wide_case, texts):
+    analyzer, table = wide_case
+    same(look_up(texts, table, len(WIDE_INPUTS)), defined(texts, analyzer, WIDE_INPUTS))
+
+
 def test_only_combining_marks_join_below_the_first_limit():
     """So the table of the first characters is made without looking at all others."""
     joined = [character for character in reader._joined_characters() if ord(character) < 0x800]

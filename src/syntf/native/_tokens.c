@@ -1,8 +1,12 @@
 /* Find the known terms of texts in one pass: split a text into tokens and look each up.
  *
  * text/tokenizer.py defines which term a token stands for. text/token_table.py makes the table and
- * checks types and shapes. A token is put into lower case character by character. A token with a
- * character beyond ASCII that has no such lower case, or with an apostrophe too, is passed to Python.
+ * text/reader.py the classes of characters; they check types and shapes. A text in ASCII is read by
+ * eight bytes at a time, any other text by characters. A token with a character whose lower case
+ * depends on other characters, or that normalizing changes, is passed to Python.
+ *
+ * Tokens are looked up some at a time, so that the processor fetches what they need from memory
+ * while others are read.
  */
 #include "_buffers.h"
 #include <string.h>
@@ -19,28 +23,45 @@ typedef struct {
     Py_ssize_t longest;
 } Table;
 
-typedef struct {
-    const uint8_t *letters; /* one bit for each code point, set for letters and digits */
-    Py_ssize_t known_letters;
-    const uint32_t *lower; /* the lower case of each code point, 0 if Python must find it */
-    Py_ssize_t known_lower;
-    int exact; /* look up a token as written first, then in lower case */
-    int splits; /* an apostrophe divides a word */
-    uint8_t *form; /* room for one form */
-} Rule;
+/* What is known of a character, in text/reader.py: characters. 0 is a character that divides words. */
+enum {
+    SIZE = 24, /* from this bit on: number of bytes of its lower case in UTF-8, which are below */
+    PYTHON = 1 << 29, /* Python must find the lower case */
+    UNKNOWN = 1 << 30, /* the table of characters is too short */
+};
 
 typedef struct {
-    const uint8_t *start;
-    Py_ssize_t size, place;
+    const uint32_t *characters;
+    Py_ssize_t known; /* the number of characters in the table */
+    int exact; /* look up a token as written first, then in lower case */
+    int splits; /* an apostrophe divides a word */
+} Rule;
+
+/* A token that Python must look up: part of a text, and the place of its term. */
+typedef struct {
+    Py_ssize_t text, start, size, place;
 } OtherToken;
+
+/* A token that waits for being looked up: its form, and the place of its term. */
+typedef struct {
+    const uint8_t *form, *end; /* bytes up to `end` may be read */
+    Py_ssize_t size, place;
+    uint64_t fold, hash;
+} Waiting;
+
+enum { MOST_WAITING = 32 };
 
 typedef struct {
     int32_t *terms;
     OtherToken *other;
     Py_ssize_t count, room, other_count, other_room;
+    Waiting waiting[MOST_WAITING];
+    int waiting_count;
+    uint8_t *forms; /* room for the form of each waiting token, and for one more */
+    Py_ssize_t form_room;
 } Found;
 
-typedef enum { DONE, MORE_LETTERS, NO_MEMORY } Outcome;
+typedef enum { DONE, MORE_CHARACTERS, NO_MEMORY } Outcome;
 
 /* --- eight bytes at a time, the first in the lowest bits ---------------------------------------- */
 
@@ -93,11 +114,11 @@ static inline const uint8_t *past_word(const uint8_t *p, const uint8_t *end)
     return p + before(other);
 }
 
-/* Find the first ASCII letter or digit, or character beyond ASCII, from p on, or `end`. */
+/* Find the first ASCII letter or digit from p on, or `end`. */
 static inline const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
 {
     for (; p < end; p += 8) {
-        uint64_t bytes = load(p, end), found = alphanumeric(bytes) | (bytes & HIGH);
+        uint64_t found = alphanumeric(load(p, end));
         if (found)
             return p + before(found);
     }
@@ -136,13 +157,11 @@ static inline int equal(const Table *table, const int32_t *entry, const uint8_t 
     return 1;
 }
 
-/* Return the term of a form, or -1. Bytes up to `end` may be read. */
-static inline int32_t look_up(const Table *table, const uint8_t *form, const uint8_t *end,
-                              Py_ssize_t size, uint64_t fold)
+/* Return the term of a form with this hash, or -1. Bytes up to `end` may be read. */
+static inline int32_t find(const Table *table, const uint8_t *form, const uint8_t *end,
+                           Py_ssize_t size, uint64_t fold, uint64_t hash)
 {
-    if (size > table->longest)
-        return -1;
-    uint64_t hash = hash_of(form, end, size, fold), slot = hash & table->mask, held;
+    uint64_t slot = hash & table->mask, held;
     for (; (held = table->slots[slot]); slot = (slot + 1) & table->mask)
         if (held >> 32 == hash >> 32) {
             const int32_t *entry = table->entries + 3 * (size_t)((uint32_t)held - 1);
@@ -152,48 +171,43 @@ static inline int32_t look_up(const Table *table, const uint8_t *form, const uin
     return -1;
 }
 
-/* --- characters beyond ASCII ---------------------------------------------------------- */
-
-/* Return the number of bytes of the character at p, and set `point` to its code point. */
-static inline int decode(const uint8_t *p, uint32_t *point)
+/* Return the term of a form, or -1. */
+static inline int32_t look_up(const Table *table, const uint8_t *form, Py_ssize_t size)
 {
-    if (*p < 0xe0) {
-        *point = (uint32_t)(p[0] & 0x1f) << 6 | (p[1] & 0x3f);
-        return 2;
+    const uint8_t *end = form + size;
+    return size > table->longest ? -1 : find(table, form, end, size, 0, hash_of(form, end, size, 0));
+}
+
+/* --- tokens that wait ----------------------------------------------------------------- */
+
+#ifdef __GNUC__
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)(address))
+#endif
+
+/* Look up all tokens that wait. What the next loop needs is fetched from memory in each loop. */
+static void look_up_waiting(const Table *table, Found *found)
+{
+    const Waiting *one, *last = found->waiting + found->waiting_count;
+    for (one = found->waiting; one < last; one++) {
+        uint64_t held = table->slots[one->hash & table->mask];
+        if (held)
+            FETCH(table->entries + 3 * (size_t)((uint32_t)held - 1));
     }
-    if (*p < 0xf0) {
-        *point = (uint32_t)(p[0] & 0x0f) << 12 | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
-        return 3;
+    for (one = found->waiting; one < last; one++) {
+        uint64_t held = table->slots[one->hash & table->mask];
+        if (held)
+            FETCH(table->forms + table->entries[3 * (size_t)((uint32_t)held - 1)]);
     }
-    *point = (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3f) << 12 |
-             (uint32_t)(p[2] & 0x3f) << 6 | (p[3] & 0x3f);
-    return 4;
+    for (one = found->waiting; one < last; one++)
+        found->terms[one->place] =
+            find(table, one->form, one->end, one->size, one->fold, one->hash);
+    found->waiting_count = 0;
 }
 
-/* Return 1 for a letter or digit at p, 0 for another character, -1 if `letters` is too short. */
-static inline int is_letter(const Rule *rule, const uint8_t *p, int *size)
-{
-    uint32_t point;
-    *size = 1;
-    if (*p < 0x80)
-        return alphanumeric(*p) != 0;
-    *size = decode(p, &point);
-    if (point >= rule->known_letters)
-        return -1;
-    return rule->letters[point >> 3] >> (point & 7) & 1;
-}
-
-/* Return the number of bytes of the apostrophe at p, plain or typographic, or 0. */
-static inline int apostrophe(const uint8_t *p, const uint8_t *end)
-{
-    if (p < end && *p == '\'')
-        return 1;
-    return end - p >= 3 && p[0] == 0xe2 && p[1] == 0x80 && p[2] == 0x99 ? 3 : 0;
-}
-
-/* --- reading -------------------------------------------------------------------------- */
-
-static int add(Found *found, int32_t term)
+/* Add a term, or -1 until the term is found. */
+static inline int add(Found *found, int32_t term)
 {
     if (found->count == found->room) {
         Py_ssize_t room = 2 * found->room + 1024;
@@ -207,8 +221,31 @@ static int add(Found *found, int32_t term)
     return 1;
 }
 
-/* Add a token whose term Python will find; -1 stands in its place until then. */
-static int add_other(Found *found, const uint8_t *start, Py_ssize_t size)
+/* Add a token whose form will be looked up. */
+static inline int add_form(const Table *table, Found *found, const uint8_t *form,
+                           const uint8_t *end, Py_ssize_t size, uint64_t fold)
+{
+    if (size > table->longest)
+        return 1;
+    uint64_t hash = hash_of(form, end, size, fold);
+    FETCH(table->slots + (hash & table->mask));
+    found->waiting[found->waiting_count++] =
+        (Waiting){form, end, size, found->count, fold, hash};
+    if (!add(found, -1))
+        return 0;
+    if (found->waiting_count == MOST_WAITING)
+        look_up_waiting(table, found);
+    return 1;
+}
+
+/* Return the room for the form of the next token. */
+static inline uint8_t *next_room(const Found *found)
+{
+    return found->forms + found->waiting_count * found->form_room;
+}
+
+/* Add a token that Python will look up. */
+static int add_other(Found *found, Py_ssize_t text, Py_ssize_t start, Py_ssize_t size)
 {
     if (found->other_count == found->other_room) {
         Py_ssize_t room = 2 * found->other_room + 64;
@@ -218,155 +255,143 @@ static int add_other(Found *found, const uint8_t *start, Py_ssize_t size)
         found->other = more;
         found->other_room = room;
     }
-    found->other[found->other_count++] = (OtherToken){start, size, found->count};
+    found->other[found->other_count++] = (OtherToken){text, start, size, found->count};
     return add(found, -1);
 }
 
-/* Return the term of the ASCII token from start to p, which has an apostrophe of `wide` bytes at
-   `mark`, or none if `mark` is NULL. */
-static inline int32_t term_of(const Rule *rule, const Table *table, const uint8_t *start,
-                              const uint8_t *p, const uint8_t *end, const uint8_t *mark, int wide)
-{
-    Py_ssize_t size = p - start;
-    if (mark && p - mark == wide + 1 && (p[-1] | 0x20) == 's') {
-        size = mark - start;
-    } else if (mark && wide > 1) {
-        Py_ssize_t first = mark - start, second = p - mark - wide;
-        size = first + 1 + second;
-        if (size > table->longest)
-            return -1;
-        memcpy(rule->form, start, (size_t)first);
-        rule->form[first] = '\'';
-        memcpy(rule->form + first + 1, mark + wide, (size_t)second);
-        start = rule->form;
-        end = start + size;
-    }
-    int32_t term = rule->exact ? look_up(table, start, end, size, 0) : -1;
-    return term < 0 ? look_up(table, start, end, size, LOWER) : term;
-}
+/* --- texts in ASCII ------------------------------------------------------------------- */
 
-/* Write the character with this code point at `to`; return its number of bytes. */
-static inline int encode(uint32_t point, uint8_t *to)
-{
-    if (point < 0x80) {
-        to[0] = (uint8_t)point;
-        return 1;
-    }
-    if (point < 0x800) {
-        to[0] = (uint8_t)(0xc0 | point >> 6);
-        to[1] = (uint8_t)(0x80 | (point & 0x3f));
-        return 2;
-    }
-    to[0] = (uint8_t)(0xe0 | point >> 12);
-    to[1] = (uint8_t)(0x80 | (point >> 6 & 0x3f));
-    to[2] = (uint8_t)(0x80 | (point & 0x3f));
-    return 3;
-}
-
-/* A token with characters beyond ASCII in lower case, as far as it was read. */
-typedef struct {
-    const uint8_t *from; /* the first byte that is not in lower case yet */
-    Py_ssize_t size;
-    int python; /* Python must find the lower case */
-} Lower;
-
-/* Add the ASCII characters of a token up to p in lower case. */
-static inline void add_ascii(const Rule *rule, const Table *table, Lower *lower, const uint8_t *p)
-{
-    for (; lower->from < p && lower->size <= table->longest; lower->from++)
-        rule->form[lower->size++] = *lower->from | 0x20;
-    lower->from = p;
-}
-
-/* Read letters beyond ASCII from p on and add them in lower case. Return what follows them, or NULL
-   if `letters` is too short. */
-static inline const uint8_t *read_others(const Rule *rule, const Table *table, Lower *lower,
-                                         const uint8_t *p, const uint8_t *end)
-{
-    add_ascii(rule, table, lower, p);
-    while (p < end && *p >= 0x80) {
-        uint32_t point, small;
-        int bytes = decode(p, &point);
-        if (point >= rule->known_letters)
-            return NULL;
-        if (!(rule->letters[point >> 3] >> (point & 7) & 1))
-            break;
-        p += bytes;
-        if (point >= rule->known_lower || !(small = rule->lower[point]))
-            lower->python = 1;
-        else if (lower->size <= table->longest)
-            lower->size += encode(small, rule->form + lower->size);
-    }
-    lower->from = p;
-    return p;
-}
-
-/* Return the term of a token from start to p that has characters beyond ASCII, -1 for none. */
-static inline int32_t other_term(const Rule *rule, const Table *table, Lower *lower,
-                                 const uint8_t *start, const uint8_t *p, const uint8_t *end)
-{
-    add_ascii(rule, table, lower, p);
-    int32_t term = rule->exact ? look_up(table, start, end, p - start, 0) : -1;
-    if (term >= 0 || lower->size > table->longest)
-        return term;
-    return look_up(table, rule->form, rule->form + lower->size, lower->size, 0);
-}
-
-/* Find the terms of one text, with the tokens of text/tokenizer.py: tokenize. */
+/* Find the tokens of a text in ASCII, those of text/tokenizer.py: tokenize. */
 static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, const uint8_t *end,
                     Found *found)
 {
     while ((p = next_word(p, end)) < end) {
-        const uint8_t *start = p, *mark = NULL;
-        int other = 0, wide = 0, letter;
-        Lower lower = {start, 0, 0};
-        for (;;) {
-            p = past_word(p, end);
-            if (p < end && *p >= 0x80) {
-                const uint8_t *next = read_others(rule, table, &lower, p, end);
-                if (!next)
-                    return MORE_LETTERS;
-                if (next > p) {
-                    other = 1;
-                    p = next;
-                    continue;
-                }
-            }
-            if (p == start || mark || rule->splits || !(wide = apostrophe(p, end)) || p + wide == end)
-                break;
-            int size;
-            if ((letter = is_letter(rule, p + wide, &size)) < 0)
-                return MORE_LETTERS;
-            if (!letter)
-                break;
-            mark = p;
-            p += wide;
+        const uint8_t *start = p;
+        p = past_word(p, end);
+        Py_ssize_t size = p - start;
+        if (!rule->splits && end - p > 1 && *p == '\'' && alphanumeric(p[1])) {
+            const uint8_t *mark = p;
+            p = past_word(p + 1, end);
+            if (p - mark != 2 || (p[-1] | 0x20) != 's')
+                size = p - start;
         }
-        if (p == start) { /* a character beyond ASCII that is not a letter */
-            uint32_t point;
-            p += decode(p, &point);
-        } else if (other && !mark && !lower.python) {
-            int32_t term = other_term(rule, table, &lower, start, p, end);
-            if (term >= 0 && !add(found, term))
-                return NO_MEMORY;
-        } else if (other) {
-            if (!add_other(found, start, p - start))
-                return NO_MEMORY;
-        } else {
-            int32_t term = term_of(rule, table, start, p, end, mark, wide);
-            if (term >= 0 && !add(found, term))
-                return NO_MEMORY;
-        }
+        int32_t written = rule->exact ? look_up(table, start, size) : -1;
+        if (!(written < 0 ? add_form(table, found, start, end, size, LOWER) : add(found, written)))
+            return NO_MEMORY;
     }
     return DONE;
 }
 
-/* Ask Python for the terms of tokens whose lower case it must find; return 0, or -1 with an exception. */
-static int ask_python(Found *found, PyObject *terms)
+/* --- other texts ---------------------------------------------------------------------- */
+
+static inline uint32_t class_of(const Rule *rule, uint32_t point)
+{
+    return point < rule->known ? rule->characters[point] : UNKNOWN;
+}
+
+static inline int is_apostrophe(uint32_t point)
+{
+    return point == '\'' || point == 0x2019;
+}
+
+/* Write a character in UTF-8 at `to`, where there is room for four bytes; return what follows it. */
+static inline uint8_t *encode(uint32_t point, uint8_t *to)
+{
+    if (point < 0x80) {
+        *to++ = (uint8_t)point;
+        return to;
+    }
+    if (point < 0x800) {
+        *to++ = (uint8_t)(0xc0 | point >> 6);
+    } else if (point < 0x10000) {
+        *to++ = (uint8_t)(0xe0 | point >> 12);
+        *to++ = (uint8_t)(0x80 | (point >> 6 & 0x3f));
+    } else {
+        *to++ = (uint8_t)(0xf0 | point >> 18);
+        *to++ = (uint8_t)(0x80 | (point >> 12 & 0x3f));
+        *to++ = (uint8_t)(0x80 | (point >> 6 & 0x3f));
+    }
+    *to++ = (uint8_t)(0x80 | (point & 0x3f));
+    return to;
+}
+
+/* Return the term of a token as it is written, or -1. */
+static int32_t term_as_written(const Table *table, const Found *found, const uint32_t *p,
+                               const uint32_t *end)
+{
+    uint8_t *form = found->forms + MOST_WAITING * found->form_room, *to = form;
+    for (; p < end && to - form <= table->longest; p++)
+        to = encode(is_apostrophe(*p) ? '\'' : *p, to);
+    return look_up(table, form, to - form);
+}
+
+/* Write the lower case of the word at *p to `to`, up to `last`, and move *p past the word. Return
+   what follows the lower case, and add what is known of the characters to `seen`. */
+static inline uint8_t *lower_case(const Rule *rule, const uint32_t **p, uint8_t *to,
+                                  const uint8_t *last, uint32_t *seen)
+{
+    const uint32_t *next = *p;
+    uint32_t class;
+    for (; (class = class_of(rule, *next)); next++) {
+        *seen |= class;
+        if (to <= last) {
+            to[0] = (uint8_t)class;
+            to[1] = (uint8_t)(class >> 8);
+            to[2] = (uint8_t)(class >> 16);
+            to += class >> SIZE & 3;
+        }
+    }
+    *p = next;
+    return to;
+}
+
+/* Find the tokens of a text, those of text/tokenizer.py: tokenize. A zero must follow the text. */
+static Outcome scan_characters(const Rule *rule, const Table *table, Py_ssize_t number,
+                               const uint32_t *p, const uint32_t *end, Found *found)
+{
+    const uint32_t *text = p;
+    for (;;) {
+        while (p < end && !class_of(rule, *p))
+            p++;
+        if (p >= end)
+            return DONE;
+        const uint32_t *start = p, *word_end;
+        uint8_t *form = next_room(found);
+        const uint8_t *last = form + table->longest;
+        uint32_t seen = 0;
+        uint8_t *to = lower_case(rule, &p, form, last, &seen);
+        Py_ssize_t size = to - form;
+        word_end = p;
+        if (!rule->splits && is_apostrophe(*p) && class_of(rule, p[1])) {
+            const uint32_t *mark = p++;
+            *to = '\'';
+            to = lower_case(rule, &p, to + (to <= last), last, &seen);
+            if (p - mark != 2 || (p[-1] | 0x20) != 's') {
+                size = to - form;
+                word_end = p;
+            }
+        }
+        if (seen & UNKNOWN)
+            return MORE_CHARACTERS;
+        if (seen & PYTHON) {
+            if (!add_other(found, number, start - text, p - start))
+                return NO_MEMORY;
+            continue;
+        }
+        int32_t written = rule->exact ? term_as_written(table, found, start, word_end) : -1;
+        if (!(written < 0 ? add_form(table, found, form, form + size, size, 0)
+                          : add(found, written)))
+            return NO_MEMORY;
+    }
+}
+
+/* Ask Python for the terms of tokens; return 0, or -1 with an exception. */
+static int ask_python(Found *found, PyObject *texts, PyObject *terms)
 {
     for (Py_ssize_t i = 0; i < found->other_count; i++) {
         const OtherToken *one = found->other + i;
-        PyObject *token = PyUnicode_DecodeUTF8((const char *)one->start, one->size, NULL);
+        PyObject *text = PyList_GetItem(texts, one->text);
+        PyObject *token = text ? PyUnicode_Substring(text, one->start, one->start + one->size) : NULL;
         PyObject *term = token ? PyObject_GetItem(terms, token) : NULL;
         found->terms[one->place] = term ? (int32_t)PyLong_AsLong(term) : -1;
         Py_XDECREF(token);
@@ -410,55 +435,83 @@ static int remove_unknown(Found *found, int64_t *counts, Py_ssize_t texts, int32
 
 /* --- the interface ------------------------------------------------------------------- */
 
-/* read(slots, entries, forms, letters, counts, texts, longest, exact, empty, terms, lower, splits)
-   -> the terms of all texts as bytes, or None if `letters` knows too few characters;
-   texts: a list of ASCII strings and of bytes in UTF-8 */
+/* Set where each text begins and its size; return the memory that holds texts beyond ASCII, or NULL
+   with an exception. A zero follows each of them. */
+static uint32_t *begin(PyObject *texts, const uint8_t *ascii, Py_ssize_t number,
+                       const void **starts, int64_t *sizes)
+{
+    size_t room = 1;
+    for (Py_ssize_t t = 0; t < number; t++)
+        if (!ascii[t])
+            room += (size_t)PyUnicode_GetLength(PyList_GetItem(texts, t)) + 1;
+    uint32_t *held = malloc(room * sizeof *held), *next = held;
+    if (!held) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t t = 0; t < number; t++) {
+        PyObject *text = PyList_GetItem(texts, t);
+        Py_ssize_t size = 0;
+        if (ascii[t]) {
+            starts[t] = PyUnicode_AsUTF8AndSize(text, &size);
+        } else {
+            size = PyUnicode_GetLength(text);
+            starts[t] = PyUnicode_AsUCS4(text, next, size + 1, 1);
+            next += size + 1;
+        }
+        if (!starts[t]) {
+            free(held);
+            return NULL;
+        }
+        sizes[t] = size;
+    }
+    return held;
+}
+
+/* read(slots, entries, forms, characters, counts, ascii, texts, longest, exact, empty, terms, splits)
+   -> the terms of all texts as bytes, or None if `characters` has too few characters;
+   ascii: for each text of the list, whether it is in ASCII */
 static PyObject *read_texts(PyObject *self, PyObject *args)
 {
     Buffers held = {.count = 0};
     READ(uint64_t, slots, 0) READ(int32_t, entries, 1) READ(uint8_t, forms, 2)
-    READ(uint8_t, letters, 3) WRITE(int64_t, counts, 4) READ(uint32_t, lower, 10)
-    PyObject *texts = PyTuple_GetItem(args, 5), *terms = PyTuple_GetItem(args, 9), *result = NULL;
-    Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 6)), number = LENGTH(4, int64_t);
-    int exact = PyObject_IsTrue(PyTuple_GetItem(args, 7));
+    READ(uint32_t, characters, 3) WRITE(int64_t, counts, 4) READ(uint8_t, ascii, 5)
+    PyObject *texts = PyTuple_GetItem(args, 6), *terms = PyTuple_GetItem(args, 10), *result = NULL;
+    Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 7)), number = LENGTH(4, int64_t);
+    int exact = PyObject_IsTrue(PyTuple_GetItem(args, 8));
+    int32_t empty = (int32_t)PyLong_AsLong(PyTuple_GetItem(args, 9));
     int splits = PyObject_IsTrue(PyTuple_GetItem(args, 11));
-    int32_t empty = (int32_t)PyLong_AsLong(PyTuple_GetItem(args, 8));
     Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
                    (uint64_t)LENGTH(0, uint64_t) - 1, longest};
-    Rule rule = {letters, 8 * LENGTH(3, uint8_t), lower, LENGTH(5, uint32_t), exact, splits,
-                 malloc((size_t)longest + 8)};
-    Found found = {0};
+    Rule rule = {characters, LENGTH(3, uint32_t), exact, splits};
+    Found found = {.form_room = longest + 8};
     Outcome outcome = DONE;
-    const uint8_t **starts = malloc(((size_t)number + 1) * sizeof *starts);
-    if (!starts || !rule.form) {
+    uint32_t *other_texts = NULL;
+    const void **starts = malloc(((size_t)number + 1) * sizeof *starts);
+    found.forms = malloc((MOST_WAITING + 1) * (size_t)found.form_room);
+    if (!starts || !found.forms) {
         PyErr_NoMemory();
         goto end;
     }
-    for (Py_ssize_t t = 0; t < number; t++) { /* counts of bytes here, of terms below */
-        PyObject *text = PyList_GetItem(texts, t);
-        Py_ssize_t size;
-        if (text && PyBytes_Check(text)) {
-            starts[t] = (const uint8_t *)PyBytes_AsString(text);
-            size = PyBytes_Size(text);
-        } else {
-            starts[t] = text ? (const uint8_t *)PyUnicode_AsUTF8AndSize(text, &size) : NULL;
-        }
-        if (!starts[t])
-            goto end;
-        counts[t] = size;
-    }
+    if (!(other_texts = begin(texts, ascii, number, starts, counts))) /* counts are sizes here */
+        goto end;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t t = 0; t < number && outcome == DONE; t++) {
-        Py_ssize_t before = found.count;
-        outcome = scan(&rule, &table, starts[t], starts[t] + counts[t], &found);
+        Py_ssize_t before = found.count, size = (Py_ssize_t)counts[t];
+        const uint8_t *bytes = starts[t];
+        const uint32_t *points = starts[t];
+        outcome = ascii[t] ? scan(&rule, &table, bytes, bytes + size, &found)
+                           : scan_characters(&rule, &table, t, points, points + size, &found);
         counts[t] = found.count - before;
     }
+    if (outcome == DONE)
+        look_up_waiting(&table, &found);
     Py_END_ALLOW_THREADS
-    if (outcome == MORE_LETTERS) {
+    if (outcome == MORE_CHARACTERS) {
         result = Py_NewRef(Py_None);
         goto end;
     }
-    if (outcome == DONE && ask_python(&found, terms) < 0)
+    if (outcome == DONE && ask_python(&found, texts, terms) < 0)
         goto end;
     if (outcome == NO_MEMORY || remove_unknown(&found, counts, number, empty) < 0)
         PyErr_NoMemory();
@@ -467,7 +520,8 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
                                            found.count * (Py_ssize_t)sizeof *found.terms);
 end:
     free(starts);
-    free(rule.form);
+    free(other_texts);
+    free(found.forms);
     free(found.terms);
     free(found.other);
     release(&held);
@@ -500,7 +554,7 @@ static PyObject *term(PyObject *self, PyObject *args)
     Py_ssize_t longest = PyLong_AsSsize_t(PyTuple_GetItem(args, 4)), size = LENGTH(3, uint8_t);
     Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
                    (uint64_t)LENGTH(0, uint64_t) - 1, longest};
-    int32_t found = look_up(&table, form, form + size, size, 0);
+    int32_t found = look_up(&table, form, size);
     release(&held);
     return PyLong_FromLong(found);
 }

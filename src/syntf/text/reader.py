@@ -3,7 +3,8 @@
 :func:`read_documents` is the definition, for any analyzer. :func:`look_up` gives the same result
 for the fast analyzer at the speed of memory: compiled code finds the tokens and looks each up in a
 table, several threads share the texts, and only tokens whose lower case is not that of their
-single characters become Python objects.
+single characters become Python objects. What compiled code knows of characters is computed here by
+the functions that the definition uses.
 """
 
 import unicodedata
@@ -25,8 +26,8 @@ from syntf.text.tokenizer import Memo, Read, letters_pattern, normalize, tokeniz
 BLOCK_CHARACTERS = 1 << 20
 """How many characters a thread reads at a time; a text is never split."""
 
-_LIMITS = (0x800, 0x10000, 0x110000)
-"""Sizes of the table of letters; the smallest that covers a text is used."""
+_LIMITS = (0x800, 0x10000, 0x20000, 0x110000)
+"""Sizes of the table of characters; the smallest that covers the texts is used."""
 
 
 def read_tokens(texts: Iterable[str]) -> Iterator[list[str]]:
@@ -37,7 +38,10 @@ def read_tokens(texts: Iterable[str]) -> Iterator[list[str]]:
 _FIRST_JOINED = 0x800
 """Below this code point only combining marks join with the character before them."""
 
-_NO_LETTERS = np.zeros(1, dtype=np.uint32)
+_NO_CHARACTERS = np.zeros(1, dtype=np.uint32)
+
+PYTHON = 1 << 29
+"""The mark of a character whose lower case Python must find."""
 
 
 def read_documents(
@@ -75,8 +79,12 @@ def look_up(
     """
     find_other = Memo(table.find)
 
+    limit = 0
+
     def read_block(block: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        return _read_block(block, table, empty, find_other)
+        nonlocal limit
+        found, counts, limit = _read_block(block, table, empty, find_other, limit)
+        return found, counts
 
     terms, counts = [np.empty(0, dtype=np.int32)], [np.zeros(1, dtype=np.int64)]
     blocks = list(_blocks(texts))
@@ -91,23 +99,23 @@ def look_up(
 
 
 def _read_block(
-    block: list[str], table: TokenTable, empty: int, find_other: Mapping[str, int]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the known terms of some texts, and how many each text has."""
-    encoded = [
-        text if str.isascii(text) else str.encode(text, "utf-8", "surrogatepass") for text in block
-    ]
+    block: list[str], table: TokenTable, empty: int, find_other: Mapping[str, int], first: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], int]:
+    """Return the known terms of some texts, how many each text has, and which limit was enough.
+
+    first : the first of :data:`_LIMITS` to try.
+    """
     counts = np.empty(len(block), dtype=np.int64)
-    plain = all(map(str.isascii, block))  # then the tables of characters are not looked at
-    for limit in _LIMITS:
+    ascii = bytes(map(str.isascii, block))
+    for number in range(first, len(_LIMITS)):
         found = token_table.compiled.read(
-            table.slots, table.entries, table.forms, b"" if plain else letters(limit), counts,
-            encoded, table.longest, table.exact, empty, find_other,
-            _NO_LETTERS if plain else lower_case(min(limit, _LIMITS[1])), table.splits,
+            table.slots, table.entries, table.forms,
+            _NO_CHARACTERS if all(ascii) else characters(_LIMITS[number]), counts, ascii, block,
+            table.longest, table.exact, empty, find_other, table.splits,
         )  # fmt: skip
         if found is not None:
             break
-    return np.frombuffer(found, dtype=np.int32), counts
+    return np.frombuffer(found, dtype=np.int32), counts, number
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -136,6 +144,27 @@ def letters(limit: int) -> bytes:
     for run in letters_pattern().finditer(every):
         found[run.start() : run.end()] = True
     return np.packbits(found, bitorder="little").tobytes()
+
+
+@cache
+def characters(limit: int) -> NDArray[np.uint32]:
+    """Return what compiled code must know of each code point below `limit`.
+
+    0 stands for a character that is no part of a word. Otherwise the lowest three bytes are the
+    lower case in UTF-8, the next two bits are its number of bytes, or :data:`PYTHON` is set.
+
+    >>> [hex(characters(0x800)[ord(character)]) for character in "AЖ-Σ"]
+    ['0x1000061', '0x200b6d0', '0x0', '0x20000000']
+    """
+    bits = np.frombuffer(letters(limit), dtype=np.uint8)
+    letter = np.unpackbits(bits, bitorder="little")[:limit].astype(bool)
+    lower = np.zeros(limit, dtype=np.uint32)
+    lower[: _LIMITS[1]] = lower_case(min(limit, _LIMITS[1]))
+    last = 0x80 | lower & 0x3F
+    two = 2 << 24 | last << 8 | 0xC0 | lower >> 6
+    three = 3 << 24 | last << 16 | (0x80 | lower >> 6 & 0x3F) << 8 | 0xE0 | lower >> 12
+    found = np.where(lower < 0x80, 1 << 24 | lower, np.where(lower < 0x800, two, three))
+    return np.where(letter, np.where(lower == 0, PYTHON, found), 0).astype(np.uint32)
 
 
 @cache
