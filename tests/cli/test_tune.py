@@ -10,8 +10,8 @@ import pytest
 
 from syntf.cli import app as cli
 from syntf.cli.commands import tune
+from syntf.cli.options import column_pairs
 from syntf.evaluation.tuning import job, search, trials
-from syntf.evaluation.tuning.document_job import LossTrial
 from syntf.evaluation.tuning.search import Candidate
 from syntf.pipeline.settings import Settings
 
@@ -175,8 +175,9 @@ def test_bad_input_gives_one_line_and_no_files(here, tmp_path, options, says):
 
 
 def test_example_corpus_has_its_own_columns(tmp_path):
-    columns = {"text": "body", "label": None, "author": None, "split": None, "test_share": 0.4}
-    found = job.read_corpus(tmp_path / "absent", "example", None, columns, {})
+    columns = {"text": "body", "split": None, "test_share": 0.4, "group": "thread"}
+    (case,) = job.read_cases(tmp_path / "absent", "example", None, [], columns, {})
+    found = case.corpus
     assert len(found) == 320
     assert len(set(found.labels.tolist())) == 5
     assert len(set(found.authors.tolist())) == 8
@@ -184,15 +185,15 @@ def test_example_corpus_has_its_own_columns(tmp_path):
 
 def test_command_has_all_settings_that_differ_from_the_defaults():
     best = Candidate(2, 9.0, 80, 5_000, "tfidf")
-    plain = tune.anonymize_command("a b.csv", "text", Settings(), best, {})
+    plain = tune.release_command("a b.csv", "text", Settings(), best._asdict(), {})
     assert plain == (
         "syntf anonymize 'a b.csv' --text text --neighbours 2 --loss 9 --length 80 "
         "--max-size 5000 --weights tfidf --out release"
     )
     settings = Settings(morphology="orth", synsets=True, numbers=True, vectors="v.txt")
-    candidate = best._replace(loss=1 / 3)
+    candidate = best._replace(loss=1 / 3)._asdict()
     reader = {"format": "csv", "encoding": "cp1252", "bad_rows": "stop"}
-    made = shlex.split(tune.anonymize_command("t.csv", "text", settings, candidate, reader))
+    made = shlex.split(tune.release_command("t.csv", "text", settings, candidate, reader))
     assert made[5:9] == ["--encoding", "cp1252", "--input-format", "csv"]
     assert made[made.index("--loss") + 1] == repr(1 / 3)
     pairs = ("--morphology", "orth"), ("--vectors", "v.txt"), ("--synsets", "--keep-numbers")
@@ -202,15 +203,15 @@ def test_command_has_all_settings_that_differ_from_the_defaults():
 
 
 def test_command_for_whole_documents_names_what_differs_from_the_defaults(tmp_path):
-    trial = LossTrial(7.5, {"nb": 0.5})
+    trial = {"document_loss": 7.5}
     plain = Settings(document_loss=10.0)
-    line = tune.document_command(str(tmp_path / "a b.csv"), "body", plain, trial, {})
+    line = tune.release_command(str(tmp_path / "a b.csv"), "body", plain, trial, {})
     assert shlex.split(line) == [
         "syntf", "anonymize", str(tmp_path / "a b.csv"), "--text", "body", "--document-loss",
         "7.5", "--out", "release",
     ]  # fmt: skip
     near = Settings(document_loss=10.0, codebook="my.codebook", pilot=False, numbers=True)
-    line = tune.document_command(str(tmp_path / "t.csv"), "body", near, trial, {})
+    line = tune.release_command(str(tmp_path / "t.csv"), "body", near, trial, {})
     assert "--codebook my.codebook --no-pilot --keep-numbers --out release" in line
 
 
@@ -225,6 +226,55 @@ def test_loss_of_whole_documents_is_found_and_its_command_printed(here):
     assert found["loss_per_document"] == chosen[0]["loss_per_document"]
     assert "loss_per_word" not in found
     assert found["command"].startswith("syntf anonymize t.csv --text body --document-loss")
+
+
+def test_all_columns_have_the_same_test_texts(tmp_path):
+    rows = table().with_columns(day=pl.int_range(90), second=pl.col("topic").shuffle(seed=1))
+    rows.write_csv(tmp_path / "t.csv")
+    pairs = column_pairs(["topic", "second"], ["who", "topic"])
+    columns = {"text": "body", "test_share": 0.3}
+    made = job.read_cases(tmp_path / "t.csv", None, None, pairs, columns, {})
+    assert [(case.name, case.label) for case in made] == [
+        ("topic-who", "topic"), ("second-who", "second"), ("topic-topic", "topic")
+    ]  # fmt: skip
+    first, second, third = (case.corpus for case in made)
+    assert not first.train.all()
+    assert (second.train == first.train).all()
+    assert (third.train == first.train).all()
+    assert (second.labels != first.labels).any()
+    assert (third.authors == first.labels).all()
+    by_time = {**columns, "time": "day", "split_by": "time"}
+    made = job.read_cases(tmp_path / "t.csv", None, None, pairs, by_time, {})
+    assert all((case.corpus.train == (np.arange(90) < 63)).all() for case in made)
+
+
+@pytest.mark.slow
+def test_several_columns_are_tuned_together(here, tmp_path):
+    table().with_columns(home=pl.col("topic") == "home").write_csv("t.csv")
+    code, out, error = here(
+        "tune", "t.csv", *COLUMNS, "--label", "home", "--max-loss", "300", *WORDS, *FAST, "--json"
+    )
+    assert (code, error) == (0, "")
+    record = json.loads(out)
+    assert set(record["results"]) == {"topic", "home"}
+    runs = [json.loads(line) for line in (tmp_path / "tuned/runs.jsonl").read_text().splitlines()]
+    final = [run for run in runs[1:] if run["round"] == "final"]
+    analyst = ("utility", "nb")
+    for finalist in record["finalists"]:
+        own = [run for run in final if all(run.get(n) == finalist[n] for n in Candidate._fields)]
+        kept = []
+        for name in ("topic", "home"):
+            means = [
+                np.mean([
+                    score["f1"] for run in group if run["columns"] == name
+                    for score in run["scores"] if (score["task"], score["model"]) == analyst
+                ])
+                for group in (own, [run for run in final if run.get("method")])
+            ]  # fmt: skip
+            kept.append(means[0] / means[1])
+        assert finalist["kept"]["nb"] == pytest.approx(min(kept))
+    folders = tmp_path.glob("tuned/confirmed-*/*/results.csv")
+    assert sorted(path.parent.name for path in folders) == ["home", "topic"]
 
 
 def test_unreadable_texts_are_refused_before_the_search(here, tmp_path):

@@ -1,7 +1,7 @@
 """Options: made from the definitions of the settings, or shared by several commands."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -340,12 +340,26 @@ def corpus_columns(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options.pop(name) for name in CORPUS_COLUMNS}
 
 
-def single_columns(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a command that takes one column of labels and one of authors."""
-    for name in ("label", "author"):
-        if len(columns[name]) > 1:
-            raise click.UsageError(f"this command takes one --{name}: run it for each column")
-    return {**columns, **{name: next(iter(columns[name]), None) for name in ("label", "author")}}
+def column_pairs(
+    labels: Sequence[str], authors: Sequence[str]
+) -> list[tuple[str, str | None, str | None]]:
+    """Return which columns are evaluated together: the name of a folder, the label, the author.
+
+    Each label goes with the first author, and each further author with the first label.
+
+    >>> column_pairs(["topic"], ["sender"])
+    [('', 'topic', 'sender')]
+    >>> column_pairs(["topic", "year"], ["sender"])
+    [('topic-sender', 'topic', 'sender'), ('year-sender', 'year', 'sender')]
+    """
+    label, author = (next(iter(names), None) for names in (labels, authors))
+    pairs = [(one, author) for one in labels] + [(label, one) for one in authors[1:]]
+    if not labels:
+        pairs = [(None, one) for one in authors]
+    pairs = list(dict.fromkeys(pairs))
+    if len(pairs) == 1:
+        return [("", *pairs[0])]
+    return [("-".join(filter(None, pair)).replace("/", "_"), *pair) for pair in pairs]
 
 
 evaluation_options = combine(

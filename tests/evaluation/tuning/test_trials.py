@@ -10,9 +10,10 @@ from syntf.evaluation.experiment.corpus import LabelledCorpus
 from syntf.evaluation.experiment.run_log import RunLog
 from syntf.evaluation.tuning import search as searching
 from syntf.evaluation.tuning import trials as module
+from syntf.evaluation.tuning.outcome import Case, Trial
 from syntf.evaluation.tuning.pareto import pareto_figure
 from syntf.evaluation.tuning.search import Candidate, Goal, search
-from syntf.evaluation.tuning.trials import Finalist, Trials
+from syntf.evaluation.tuning.trials import Trials
 from syntf.pipeline.settings import Settings
 
 pytest.importorskip("joblib", reason="needs joblib: pip install 'syntf[evaluate]'")
@@ -51,7 +52,7 @@ def made(corpus, toy_vectors, toy_words, monkeypatch):
 
     def make(path, **more):
         settings = Settings(vectors=toy_vectors, vocabulary=toy_words)
-        found = Trials(corpus, settings, **more)
+        found = Trials(Case("", "topic", corpus), settings, **more)
         found.log = RunLog(path / "runs.jsonl", found.key)
         return found
 
@@ -97,20 +98,25 @@ def test_nothing_is_measured_twice_after_an_interruption(made, tmp_path):
     goal = Goal(utility=0.6)
     whole = made(tmp_path / "whole")
     counted = []
-    whole.advance = counted.append
-    search(goal, whole.space, whole.measure)
+
+    def counting(*given):
+        counted.append(given)
+        return whole.measure(*given)
+
+    search(goal, whole.space, counting)
     assert len(counted) == sum(1 for line in lines(tmp_path / "whole") if "loss" in line)
 
     killed = made(tmp_path / "killed")
     left = iter(range(25))
 
-    def dying(steps):
+    def dying(*given):
+        found = killed.measure(*given)
         if next(left, None) is None:
             raise KeyboardInterrupt
+        return found
 
-    killed.advance = dying
     with pytest.raises(KeyboardInterrupt):
-        search(goal, killed.space, killed.measure)
+        search(goal, killed.space, dying)
     before = (tmp_path / "killed" / "runs.jsonl").read_bytes()
     (tmp_path / "killed" / "runs.jsonl").write_bytes(before + b'{"cut sho')
     again = made(tmp_path / "killed")
@@ -164,7 +170,10 @@ def test_figure_draws_candidates_and_colours_finalists_by_attack(attack):
     scores = {ONE._replace(length=n): n / 200 for n in (50, 80, 100, 150)}
     _, second, third, _ = scores
     tried = {ONE._replace(length=60): 0.2, second: 0.9}
-    ends = [Finalist(second, {"nb": 0.42}, attack), Finalist(third, {"nb": 0.55}, attack and 0.6)]
+    ends = {
+        second: Trial({}, second.document_loss, {}, 0.42, attack),
+        third: Trial({}, third.document_loss, {}, 0.55, attack and 0.6),
+    }
     goal = Goal(utility=0.5, max_loss=900.0)
     levels = {"original": 0.9, "topic": 0.1} if attack else {}
     figure = pareto_figure(scores, tried, ends, third, goal, scenario="top5-any", references=levels)

@@ -1,6 +1,5 @@
 """`syntf evaluate`: what releases of these texts keep for an analyst and reveal to attackers."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
     FILE,
     accept_coverage,
+    column_pairs,
     corpus_columns,
     corpus_options,
     evaluation_options,
@@ -120,28 +120,6 @@ def command(
         searches = None  # it is measured once
     if as_json:
         output.emit({"evaluations": records} if len(records) > 1 else records[""])
-
-
-def column_pairs(
-    labels: Sequence[str], authors: Sequence[str]
-) -> list[tuple[str, str | None, str | None]]:
-    """Return which columns are evaluated together: the name of a folder, the label, the author.
-
-    Each label goes with the first author, and each further author with the first label.
-
-    >>> column_pairs(["topic"], ["sender"])
-    [('', 'topic', 'sender')]
-    >>> column_pairs(["topic", "year"], ["sender"])
-    [('topic-sender', 'topic', 'sender'), ('year-sender', 'year', 'sender')]
-    """
-    label, author = (next(iter(names), None) for names in (labels, authors))
-    pairs = [(one, author) for one in labels] + [(label, one) for one in authors[1:]]
-    if not labels:
-        pairs = [(None, one) for one in authors]
-    pairs = list(dict.fromkeys(pairs))
-    if len(pairs) == 1:
-        return [("", *pairs[0])]
-    return [("-".join(filter(None, pair)).replace("/", "_"), *pair) for pair in pairs]
 
 
 def _only_search(

@@ -1,8 +1,9 @@
 """`syntf tune`: find parameters for a goal on texts with labels, and print the command to run."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,7 @@ from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
     FILE,
     accept_coverage,
+    column_pairs,
     corpus_columns,
     corpus_options,
     evaluation_options,
@@ -19,10 +21,18 @@ from syntf.cli.options import (
     reader_words,
     setting_options,
     settings_from,
-    single_columns,
 )
-from syntf.pipeline.settings import DEFAULT_PRESET, Settings
+from syntf.pipeline.settings import DEFAULT_PRESET, SETTINGS, Settings
 
+if TYPE_CHECKING:
+    from syntf.evaluation.tuning.outcome import TuningOutcome
+
+FIXED = (
+    "codebook", "encoder", "spelling", "language", "morphology", "analyzer", "vocabulary",
+    "vectors",
+)  # fmt: skip
+"""Settings that a person fixes; the printed command names those that are not the default."""
+HEADINGS = {"loss": "per word", "neighbours": "k", "max_size": "outputs"}
 DEFAULT_UNIT = "document" if DEFAULT_PRESET == "document" else "words"
 CHOSEN_ON_THESE_TEXTS = (
     "These parameters were chosen by looking at the texts. What the choice reveals about them is "
@@ -103,8 +113,10 @@ def command(
     """Find parameters for the texts in FILE: the smallest loss for a utility, or the reverse.
 
     Tries losses per document on the training texts, or with --unit words neighbours, loss per
-    word, length, vocabulary size and weights. Confirms the choice on the test texts, and prints the
-    command to run. DIR gets candidates.csv and a figure of loss against utility (pareto.png, .svg).
+    word, length, vocabulary size and weights. With several label columns, the goal must hold for
+    each of them; attacks are those on the author column that is found best. Confirms the choice on
+    the test texts, and prints the command to run. DIR gets candidates.csv and a figure of loss
+    against utility (pareto.png, .svg).
     Run the same command again to continue an interrupted search; another goal in the same DIR
     reuses earlier measurements.
 
@@ -119,176 +131,117 @@ def command(
     from syntf.cli import evaluation_tables, output
     from syntf.core.errors import Refused
     from syntf.evaluation.tuning.document_job import find_loss
-    from syntf.evaluation.tuning.job import find_parameters, read_corpus
+    from syntf.evaluation.tuning.job import find_parameters, read_cases
     from syntf.evaluation.tuning.search import Goal
     from syntf.pipeline.sample import language_of, look_with, refuse_unreadable
 
-    columns = single_columns(corpus_columns(options))
+    columns = corpus_columns(options)
+    pairs = column_pairs(columns.pop("label"), columns.pop("author"))
     reader = reader_from(options)
     job_options = {name: options.pop(name) for name in ("min_test", "runs", "tagger", "force")}
     settings = settings_from({**options, "preset": unit})
     goal = Goal(target_utility, max_loss, max_loss_per_word)
     with output.progress(quiet) as stages:
-        corpus = read_corpus(input, stand_in, data_home, columns, reader)
+        cases = read_cases(input, stand_in, data_home, pairs, columns, reader)
         if not accept_coverage:
-            sample = look_with(settings, corpus.texts, stages)
+            sample = look_with(settings, cases[0].corpus.texts, stages)
             refuse_unreadable(sample, language_of(settings), done="measured")
         find = find_loss if unit == "document" else find_parameters
-        outcome: Any = find(corpus, settings, goal, out, stages=stages, **job_options)
+        outcome = find(cases, settings, goal, out, stages=stages, **job_options)
+    chosen, line = outcome.chosen, ""
+    if chosen is not None:
+        line = release_command(input, columns["text"], settings, chosen.settings, reader)
     if as_json:
-        record = _document_record if unit == "document" else _record
-        about = record(outcome, input, columns["text"], settings, reader)
-        output.emit({**about, "out": str(out)})
+        output.emit({**_record(outcome, unit, line), "out": str(out)})
     quiet = quiet or as_json
     if not quiet:
         evaluation_tables.print_heading([*reader["notices"], *outcome.notices])
-        output.show((_trials_table if unit == "document" else _finalists_table)(outcome))
-    chosen = outcome.chosen
+        output.show(_trials_table(outcome))
+        if len(cases) > 1:
+            output.say("What is kept of the labels that are kept least, and the strongest attack.")
     if chosen is None:
         raise Refused(outcome.failure)
     if not quiet:
         output.say("\nThe chosen parameters on the test texts, which were not used before:")
-        output.show(evaluation_tables.comparison_table(chosen.results, chosen.parameters))
+        for name, results, parameters in outcome.confirmed:
+            if name:
+                output.say(f"\n[bold]{output.escape(name)}[/]")
+            output.show(evaluation_tables.comparison_table(results, parameters))
         output.say(f"[yellow]![/] {CHOSEN_ON_PUBLIC_TEXTS if stand_in else CHOSEN_ON_THESE_TEXTS}")
-        losses = evaluation_tables.loss_text(chosen.results, chosen.parameters)
-        output.say(f"{losses}. To run:\n")
-        line = _command_of(unit)(input, columns["text"], settings, chosen[0], reader)
+        _, results, parameters = outcome.confirmed[0]
+        output.say(f"{evaluation_tables.loss_text(results, parameters)}. To run:\n")
         output.say(output.escape(line), wrap=False)
         evaluation_tables.print_folder("\nCandidates, figure and results", out)
 
 
-def _command_of(unit: str) -> Any:
-    return document_command if unit == "document" else anonymize_command
-
-
-def document_command(
-    input: str, text: str, settings: Settings, best: Any, reader: dict[str, Any]
+def release_command(
+    input: str, text: str, settings: Settings, found: Mapping[str, Any], reader: dict[str, Any]
 ) -> str:
-    """Return the shell command that releases whole documents with the loss of a trial."""
-    words = [*_command_start(input, text, reader), "--document-loss", f"{best.loss:g}"]
-    for name in ("codebook", "encoder", "language", "morphology", "analyzer", "vectors"):
-        value = getattr(settings, name)
-        if value != getattr(Settings, name):
-            words += [f"--{name}", str(value)]
-    words += ["--no-pilot"] * (not settings.pilot) + ["--keep-numbers"] * settings.numbers
-    return shlex.join([*words, "--out", "release"])
-
-
-def _command_start(input: str, text: str, reader: dict[str, Any]) -> list[str]:
-    """Return the words that name the input and say how to read it."""
+    """Return the shell command that makes a release with the settings that were found."""
     path = f"./{input}" if input.startswith("-") else input
-    return ["syntf", "anonymize", path, "--text", text, *reader_words(reader)]
-
-
-def anonymize_command(
-    input: str, text: str, settings: Settings, best: Any, reader: dict[str, Any]
-) -> str:
-    """Return the shell command that makes a release with the parameters of a candidate."""
-    words = _command_start(input, text, reader)
-    words += ["--neighbours", str(best.neighbours), "--loss", f"{best.loss!r}".removesuffix(".0")]
-    words += ["--length", str(best.length), "--max-size", str(best.max_size)]
-    words += ["--weights", best.weights]
-    for name in ("spelling", "language", "morphology", "analyzer", "vocabulary", "vectors"):
-        value = getattr(settings, name)
-        if value != getattr(Settings, name):
-            words += [f"--{name}", str(value)]
-    words += ["--synsets"] * settings.synsets + ["--keep-numbers"] * settings.numbers
-    return shlex.join([*words, "--out", "release"])
-
-
-def _trials_table(outcome: Any) -> Any:
-    """Return the measured losses as a table; an arrow marks the chosen one."""
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for name in ("", "loss", "kept nb", "svm", "informed"):
-        table.add_column(name, justify="left" if name == "" else "right")
-    for trial in outcome.trials:
-        chosen = outcome.chosen is not None and trial == outcome.chosen.trial
-        kept = (f"{trial.kept[model]:.1%}" for model in ("nb", "svm", "informed"))
-        table.add_row(
-            "→" if chosen else "", f"{trial.loss:g}", *kept, style="bold" if chosen else ""
-        )
-    return table
-
-
-def _document_record(
-    outcome: Any, input: str, text: str, settings: Settings, reader: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the outcome of a search for a loss per document, for JSON output."""
-    from syntf.cli import evaluation_tables
-
-    chosen = outcome.chosen
-    record: dict[str, Any] = {
-        "note": evaluation_tables.HEADING,
-        "trials": [
-            {
-                "loss_per_document": trial.loss,
-                "kept": dict(trial.kept),
-                "chosen": chosen is not None and trial == chosen.trial,
-            }
-            for trial in outcome.trials
-        ],
-        "chosen": None,
+    fixed = {
+        name: getattr(settings, name)
+        for name in FIXED
+        if getattr(settings, name) != SETTINGS[name].default
     }
-    if chosen is not None:
-        record |= {
-            "chosen": {"document_loss": chosen.trial.loss},
-            **evaluation_tables.loss_record(chosen.results, chosen.parameters),
-            "results": evaluation_tables.result_records(chosen.results),
-            "command": document_command(input, text, settings, chosen.trial, reader),
-        }
-    return record
+    words = ["syntf", "anonymize", path, "--text", text, *reader_words(reader)]
+    for name, value in {**found, **fixed}.items():
+        words += [f"--{name.replace('_', '-')}", str(value).removesuffix(".0")]
+    words += ["--synsets"] * settings.synsets + ["--no-pilot"] * (not settings.pilot)
+    return shlex.join([*words, *["--keep-numbers"] * settings.numbers, "--out", "release"])
 
 
-def _finalists_table(outcome: Any) -> Any:
-    """Return the finalists as a table; an arrow marks the chosen one."""
+def _trials_table(outcome: "TuningOutcome") -> Any:
+    """Return what was measured as a table; an arrow marks the choice."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 1, 0, 0))
-    names = ("", "loss", "per word", "length", "k", "outputs", "weights", "kept nb", "svm")
-    for name in (*names, "attack"):
+    first = outcome.trials[0]
+    own = [name for name in first.settings if name != "document_loss"]
+    kept = [f"kept {model}" if place == 0 else model for place, model in enumerate(first.kept)]
+    attacks = ["attack"] if own else []
+    for name in ("", "loss", *(HEADINGS.get(name, name) for name in own), *kept, *attacks):
         table.add_column(name, justify="left" if name in ("", "weights") else "right")
-    for finalist in outcome.finalists:
-        one = finalist.candidate
-        chosen = outcome.chosen is not None and one == outcome.chosen.candidate
-        table.add_row(
-            "→" if chosen else "", f"{one.document_loss:,.1f}", f"{one.loss:g}",
-            str(one.length), str(one.neighbours), f"{one.max_size:,}", one.weights,
-            f"{finalist.kept['nb']:.1%}", f"{finalist.kept['svm']:.1%}",
-            "–" if finalist.attack is None else f"{finalist.attack:.2f}",
-            style="bold" if chosen else "",
-        )  # fmt: skip
+    for trial in outcome.trials:
+        cells = [f"{trial.document_loss:,.1f}" if own else f"{trial.document_loss:g}"]
+        for name in own:
+            value = trial.settings[name]
+            cells.append(value if isinstance(value, str) else f"{value:,g}")
+        cells += [f"{share:.1%}" for share in trial.kept.values()]
+        cells += ["–" if trial.attack is None else f"{trial.attack:.2f}"] if own else []
+        chosen = trial == outcome.chosen
+        table.add_row("→" if chosen else "", *cells, style="bold" if chosen else "")
     return table
 
 
-def _record(
-    outcome: Any, input: str, text: str, settings: Settings, reader: dict[str, Any]
-) -> dict[str, Any]:
+def _record(outcome: "TuningOutcome", unit: str, line: str) -> dict[str, Any]:
     """Return the outcome for JSON output."""
     from syntf.cli import evaluation_tables
 
     chosen = outcome.chosen
+    trials = [
+        {
+            **trial.settings,
+            "loss_per_document": trial.document_loss,
+            "kept": dict(trial.kept),
+            "attack": trial.attack,
+            "chosen": trial == chosen,
+        }
+        for trial in outcome.trials
+    ]
     record: dict[str, Any] = {
         "note": evaluation_tables.HEADING,
-        "finalists": [
-            {
-                **finalist.candidate._asdict(),
-                "loss_per_document": finalist.candidate.document_loss,
-                "kept": finalist.kept,
-                "attack": finalist.attack,
-                "chosen": chosen is not None and finalist.candidate == chosen.candidate,
-            }
-            for finalist in outcome.finalists
-        ],
-        "chosen": None,
+        "trials" if unit == "document" else "finalists": trials,
+        "chosen": chosen and dict(chosen.settings),
     }
     if chosen is not None:
-        losses = evaluation_tables.loss_record(chosen.results, chosen.parameters)
+        _, first, parameters = outcome.confirmed[0]
+        results = {
+            name: evaluation_tables.result_records(found) for name, found, _ in outcome.confirmed
+        }
         record |= {
-            "chosen": chosen.candidate._asdict(),
-            **losses,
-            "results": evaluation_tables.result_records(chosen.results),
-            "command": anonymize_command(input, text, settings, chosen.candidate, reader),
+            **evaluation_tables.loss_record(first, parameters),
+            "results": results if len(results) > 1 else results[""],
+            "command": line,
         }
     return record

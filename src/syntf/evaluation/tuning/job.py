@@ -1,22 +1,30 @@
 """The whole job of `syntf tune`: search, confirm finalists, evaluate the chosen candidate."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from syntf.core.csv_files import write_table
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.evaluation.experiment import folder, newsgroups
-from syntf.evaluation.experiment.corpus import LabelledCorpus, corpus_from_table
-from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS, Evaluator
-from syntf.evaluation.experiment.experiment import Experiment
-from syntf.evaluation.experiment.results import Parameters, Results
-from syntf.evaluation.experiment.run_log import resumable
+from syntf.evaluation.experiment.corpus import corpus_from_table
+from syntf.evaluation.experiment.evaluator import ALL_ATTACKERS
+from syntf.evaluation.experiment.run_log import experiment_key, resumable
 from syntf.evaluation.figures import save_figures
+from syntf.evaluation.tuning.outcome import (
+    Case,
+    TestTexts,
+    Trial,
+    TuningOutcome,
+    with_different_labels,
+    worst_of,
+)
 from syntf.evaluation.tuning.pareto import pareto_figure
 from syntf.evaluation.tuning.search import (
+    ROUNDS,
     Candidate,
     Goal,
     KeptUtility,
@@ -24,7 +32,7 @@ from syntf.evaluation.tuning.search import (
     max_measurements,
     search,
 )
-from syntf.evaluation.tuning.trials import Finalist, Trials
+from syntf.evaluation.tuning.trials import Trials
 from syntf.inputs import corpus as inputs
 from syntf.pipeline.settings import Settings
 
@@ -32,29 +40,8 @@ MAX_FINALIST_RUNS = 5
 """The test texts, on which the choice is confirmed, get all runs that were asked for."""
 
 
-class ChosenParameters(NamedTuple):
-    """The candidate that reaches the goal, its settings, and its results on the test texts."""
-
-    candidate: Candidate
-    settings: Settings
-    results: Results
-    parameters: Parameters
-
-
-class TuningOutcome(NamedTuple):
-    """The finalists by their loss and the choice among them; notices are for the user.
-
-    If no candidate reaches the goal, `chosen` is None and `failure` says what can be reached.
-    """
-
-    finalists: list[Finalist]
-    notices: list[str]
-    chosen: ChosenParameters | None
-    failure: str = ""
-
-
 def find_parameters(
-    corpus: LabelledCorpus,
+    cases: Sequence[Case],
     settings: Settings,
     goal: Goal,
     out: Path,
@@ -65,67 +52,98 @@ def find_parameters(
     force: bool = False,
     stages: Stages = silent,
 ) -> TuningOutcome:
-    """Find the best candidate for a goal and write candidates, figure and results to a folder."""
-    trials = Trials(corpus, settings, min_test, stages)
-    if trials.evaluator.why_no_labels:
-        raise SyntfError(f"there is nothing to tune by: {trials.evaluator.why_no_labels}")
-    goal.restrict(trials.space)  # raises an error if nothing is left to search
-    evaluator, missing = Evaluator.prepare(corpus, tagger, min_test=min_test)
-    trials.log = folder.open_run_log(out, trials.key, force=force)
-    finalists: dict[Candidate, Finalist] = {}
+    """Find the best candidate for a goal and write candidates, figure and results to a folder.
+
+    The goal must hold for every column of labels; each column of authors is attacked.
+    """
+    prepared: dict[int, Any] = {}
+    columns = [Trials(case, settings, min_test, stages, prepared) for case in cases]
+    first = {case.name for case in with_different_labels(cases)}
+    labels = [each for each in columns if each.case.name in first]
+    for each in labels:
+        if each.evaluator.why_no_labels:
+            raise SyntfError(f"there is nothing to tune by: {each.evaluator.why_no_labels}")
+    space = columns[0].space
+    goal.restrict(space)  # raises an error if nothing is left to search
+    test = TestTexts.prepare(cases, tagger, min_test)
+    log = folder.open_run_log(out, experiment_key(*(each.key for each in columns)), force=force)
+    for each in columns:
+        each.log = log
+    finalists: dict[Candidate, Trial] = {}
+    second_last: dict[Candidate, float] = {}
+
+    def measure(candidate: Candidate, number: int) -> float:
+        kept = min(each.measure(candidate, number) for each in labels)
+        if number == ROUNDS - 2:
+            second_last[candidate] = kept
+        advance(1)
+        return kept
 
     def confirm(candidate: Candidate) -> float:
-        finalists[candidate] = trials.confirm(candidate, min(runs, MAX_FINALIST_RUNS))
-        return finalists[candidate].kept["nb"]
+        least = min(runs, MAX_FINALIST_RUNS)
+        finalists[candidate] = worst_of([each.confirm(candidate, least) for each in columns])
+        advance(1)
+        return finalists[candidate].utility
 
     with resumable():
-        with stages("tuning", max_measurements(trials.space)) as trials.advance:
-            kept = search(goal, trials.space, trials.measure)
-        with stages("finalists", 5) as trials.advance:
+        with stages("tuning", max_measurements(space)) as advance:
+            kept = search(goal, space, measure)
+        with stages("finalists", 5) as advance:
             confirmed = confirm_finalists(goal, kept, confirm)
     best = goal.best(confirmed)
-    ranked = sorted(finalists.values(), key=lambda one: one.candidate.document_loss)
+    ranked = sorted(finalists.values(), key=lambda one: one.document_loss)
     _write_candidates(out / "candidates.csv", kept, finalists, best)
+    references: dict[str, float] = {}
+    for each in columns:
+        for name, f1 in each.reference_attacks.items():
+            references[name] = max(f1, references.get(name, 0.0))
+    scenario = next((each.scenario for each in columns if each.scenario), "")
     figure = pareto_figure(
-        kept, trials.second_last_scores, list(finalists.values()), best, goal,
-        scenario=trials.scenario, references=trials.reference_attacks,
-    )  # fmt: skip
+        kept, second_last, finalists, best, goal, scenario=scenario, references=references
+    )
     save_figures(out, {"pareto": figure})
-    notices = [*corpus.notices, *(missing if evaluator.scenarios else [])]
     if best is None:
-        return TuningOutcome(ranked, notices, None, _explain_failure(goal, confirmed))
-    tuned = settings.changed(**best._asdict())
-    experiment = Experiment(corpus, evaluator, tuned, runs, ALL_ATTACKERS, stages=stages)
+        failure = _explain_failure(goal, confirmed)
+        return TuningOutcome(ranked, test.notices, None, failure=failure)
     # A folder for each choice, so that another goal keeps the results of the first.
     name = f"confirmed-{best.loss:g}x{best.length}-{best.neighbours}-{best.max_size}-{best.weights}"
-    evaluated = folder.evaluate_settings(experiment, out / name, force=force)
-    return TuningOutcome(ranked, notices, ChosenParameters(best, tuned, *evaluated))
+    tuned = settings.changed(**best._asdict())
+    done = test.confirm(tuned, out / name, runs, ALL_ATTACKERS, force=force, stages=stages)
+    return TuningOutcome(ranked, test.notices, finalists[best], done)
 
 
-def read_corpus(
+def read_cases(
     input: str | Path,
     stand_in: str | None,
     data_home: Path | None,
+    pairs: Sequence[tuple[str, str | None, str | None]],
     columns: Mapping[str, Any],
     reader: Mapping[str, Any],
-) -> LabelledCorpus:
+) -> list[Case]:
     """Read the texts to tune on: those of the input, or public texts in their place.
 
-    `columns` are the arguments of :func:`corpus_from_table`; `reader` says how to read a file.
+    `pairs` are names of cases with their columns of labels and authors, `columns` the other
+    arguments of :func:`corpus_from_table`; `reader` says how to read a file. All cases have the
+    same test texts, those of the first: no text that a choice is made by may confirm it.
     """
     if stand_in == "newsgroups":
-        return newsgroups.newsgroups(data_home)
+        return [Case("", "newsgroup", newsgroups.newsgroups(data_home))]
     if stand_in == "example":
-        own = {"text": "text", "label": "topic", "author": "author"}
-        none = dict.fromkeys(("split", "group", "time", "split_by"))
-        columns = {**columns, **own, **none}
+        pairs = [("", "topic", "author")]
+        columns = {"text": "text", "test_share": columns["test_share"]}
         with as_file(files("syntf").joinpath("data", "example.csv")) as path:
             table = inputs.read(path)
-    elif columns["label"] is None:
+    elif not pairs or pairs[0][1] is None:
         raise SyntfError("name the column to predict, such as the topic, with --label")
     else:
         table = inputs.read(input if stand_in is None else stand_in, **reader)
-    return corpus_from_table(table, **columns)
+    cases: list[Case] = []
+    for name, label, author in pairs:
+        corpus = corpus_from_table(table, label=label, author=author, **columns)
+        if cases:
+            corpus = replace(corpus, train=cases[0].corpus.train)
+        cases.append(Case(name, str(label), corpus))
+    return cases
 
 
 def _explain_failure(goal: Goal, confirmed: KeptUtility) -> str:
@@ -139,7 +157,7 @@ def _explain_failure(goal: Goal, confirmed: KeptUtility) -> str:
 
 
 def _write_candidates(
-    path: Path, kept: KeptUtility, finalists: Mapping[Candidate, Finalist], best: Candidate | None
+    path: Path, kept: KeptUtility, finalists: Mapping[Candidate, Trial], best: Candidate | None
 ) -> None:
     """Write ``candidates.csv``: all candidates of last rounds, and the scores of finalists."""
     rows = []

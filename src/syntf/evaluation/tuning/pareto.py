@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 
 from syntf.evaluation.experiment.names import TOPIC_FLOOR, display_name
 from syntf.evaluation.figures import GREY, SMALL_FONT, single_figure
+from syntf.evaluation.tuning.outcome import Trial
 from syntf.evaluation.tuning.search import Candidate, Goal, KeptUtility, pareto_front
-from syntf.evaluation.tuning.trials import Finalist
 
 REFERENCES = {"original": "on the texts", TOPIC_FLOOR: "topic alone"}
 
@@ -19,7 +19,7 @@ REFERENCES = {"original": "on the texts", TOPIC_FLOOR: "topic alone"}
 def pareto_figure(
     kept: KeptUtility,
     tried: KeptUtility,
-    finalists: Sequence[Finalist],
+    finalists: Mapping[Candidate, Trial],
     best: Candidate | None,
     goal: Goal,
     *,
@@ -32,7 +32,7 @@ def pareto_figure(
     ----------
     kept : utility that the candidates of the last round keep.
     tried : utility of candidates in the round before, of which some did not reach the last.
-    finalists : candidates that were confirmed with more runs.
+    finalists : candidates that were confirmed with more runs, and what they keep.
     best : the chosen candidate, if the goal was reached.
     scenario : the scenario of the attacks.
     references : attacks to compare with, on the texts and by the topic alone.
@@ -40,12 +40,12 @@ def pareto_figure(
     x_label = "loss per document (loss per word × length)"
     y_label = "F1 kept, naive Bayes on validation texts"
     figure, axes = single_figure((6.4, 5.4), x_label, y_label)
-    others = [one for one in kept if one not in {finalist.candidate for finalist in finalists}]
+    others = [one for one in kept if one not in finalists]
     dropped = [one for one in tried if one not in kept]
     _draw_points(axes, [(one.document_loss, tried[one]) for one in dropped], "#DDDDDD", "tried")
     _draw_points(axes, [(one.document_loss, kept[one]) for one in others], "#999999", "tried again")
     known = {one: kept[one] for one in others}
-    known |= {finalist.candidate: finalist.kept["nb"] for finalist in finalists}
+    known |= {one: trial.utility for one, trial in finalists.items()}
     front = pareto_front(known)
     axes.step(
         [one.document_loss for one in front],
@@ -55,7 +55,7 @@ def pareto_figure(
         linewidth=0.8,
         label="best at this loss",
     )
-    _draw_finalists(axes, finalists, scenario, references or {})
+    _draw_finalists(axes, list(finalists.values()), scenario, references or {})
     _draw_goal(axes, goal)
     if best is not None:
         x, y = best.document_loss, known[best]
@@ -85,11 +85,11 @@ def _draw_points(axes: Axes, points: Sequence[tuple[float, float]], colour: str,
 
 
 def _draw_finalists(
-    axes: Axes, finalists: Sequence[Finalist], scenario: str, references: Mapping[str, float]
+    axes: Axes, finalists: Sequence[Trial], scenario: str, references: Mapping[str, float]
 ) -> None:
     """Colour finalists by the attack, if all were attacked; the colour bar marks references."""
-    x = [finalist.candidate.document_loss for finalist in finalists]
-    y = [finalist.kept["nb"] for finalist in finalists]
+    x = [finalist.document_loss for finalist in finalists]
+    y = [finalist.utility for finalist in finalists]
     attacks = [finalist.attack for finalist in finalists if finalist.attack is not None]
     style: dict[str, Any] = {"s": 55, "zorder": 3, "label": "finalist, more runs"}
     if len(attacks) < len(finalists) or not attacks:

@@ -17,14 +17,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils import shuffle
 
 from syntf.core.errors import SyntfError
-from syntf.core.progress import Advance, Stages, silent
+from syntf.core.progress import Stages, silent
 from syntf.evaluation.analysts import ANALYSTS, score_predictions
 from syntf.evaluation.attack.scenarios import find_scenarios
 from syntf.evaluation.experiment.corpus import LabelledCorpus, validation_split
 from syntf.evaluation.experiment.evaluator import TEXT_ATTACKERS, Evaluator, TaskScore
 from syntf.evaluation.experiment.names import FLOORS, TOPIC_FLOOR
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
-from syntf.evaluation.tuning.search import ROUNDS, Candidate, SearchSpace
+from syntf.evaluation.tuning.outcome import Case, Trial
+from syntf.evaluation.tuning.search import Candidate, SearchSpace
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.prepare import load_words, rate_words
 from syntf.pipeline.settings import Settings
@@ -46,34 +47,20 @@ MeanScores = Mapping[tuple[str, str, str, str], float]
 """Mean F1 by task, scenario, model and attacker."""
 
 
-@dataclass(frozen=True)
-class Finalist:
-    """The mean scores of a candidate that was confirmed with more runs.
-
-    `kept` is the share of the original F1 that the analyst keeps, by model. `attack` is the F1 of
-    the strongest attacker who sees texts; None without authors.
-    """
-
-    candidate: Candidate
-    kept: dict[str, float]
-    attack: float | None
-
-
 @dataclass
 class Trials:
     """Measures candidates on a corpus and logs each measurement.
 
-    `second_last_scores` holds what candidates kept in the last round but one.
+    prepared : words and their ratings for each size of the vocabulary, which the trials of several
+        columns share.
     """
 
-    corpus: LabelledCorpus
+    case: Case
     settings: Settings
     min_test: int = 5
     stages: Stages = silent
-    advance: Advance = lambda steps: None
+    prepared: dict[int, Any] = field(default_factory=dict, repr=False)
     log: RunLog = field(init=False, repr=False)
-    second_last_scores: dict[Candidate, float] = field(default_factory=dict, init=False, repr=False)
-    _prepared: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
     _documents: list[tuple[Sequence[str], Documents]] = field(
         default_factory=list, init=False, repr=False
     )
@@ -81,7 +68,7 @@ class Trials:
     @cached_property
     def validation(self) -> LabelledCorpus:
         """The training documents, shuffled so that the first ones resemble the whole."""
-        part = validation_split(self.corpus)
+        part = validation_split(self.case.corpus)
         order = shuffle(np.arange(len(part)), random_state=0)
         return part.select(order, part.train[order])
 
@@ -100,7 +87,7 @@ class Trials:
     def key(self) -> str:
         """A hash of everything that trials in one log must share."""
         fixed = fixed_settings(self.settings, (*Candidate._fields, "epsilon"))
-        return experiment_key(self.corpus.digest, self.min_test, fixed)
+        return experiment_key(self.case.corpus.digest, self.min_test, fixed)
 
     @cached_property
     def space(self) -> SearchSpace:
@@ -111,28 +98,29 @@ class Trials:
         neighbours = [k for k in full.neighbours if k <= sizes[0]]
         return replace(full, sizes=sizes, neighbours=neighbours)
 
+    @property
+    def _column(self) -> dict[str, str]:
+        """What tells the entries of this column in a log from those of others."""
+        return {"columns": self.case.name} if self.case.name else {}
+
     def measure(self, candidate: Candidate, number: int) -> float:
         """Return the share of naive Bayes' F1 that a candidate keeps in a round."""
         size, repetitions = self._round_size(number)
-        about = {**candidate._asdict(), "round": number}
+        about = {**self._column, **candidate._asdict(), "round": number}
         if not self.log.finished(about):
             anonymizer, documents = self._prepare(candidate)
             counts = anonymizer.draw(repeat(first_documents(documents, size), repetitions))
             parts = (counts[i * size : (i + 1) * size] for i in range(repetitions))
             self.log.add({**about, "run": 0}, [self._bayes_score(part) for part in parts])
-        self.advance(1)
         (scores,) = self.log.scores_of(about)
-        kept = fmean(score.f1 for score in scores) / self._original_f1(size)
-        if number == ROUNDS - 2:
-            self.second_last_scores[candidate] = kept
-        return kept
+        return fmean(score.f1 for score in scores) / self._original_f1(size)
 
-    def confirm(self, candidate: Candidate, runs: int) -> Finalist:
+    def confirm(self, candidate: Candidate, runs: int) -> Trial:
         """Measure a finalist on all documents with both models; attack `runs` of its runs.
 
         There are never fewer runs than in the last round, and none of them is shared with it.
         """
-        about = {**candidate._asdict(), "round": FINAL}
+        about = {**self._column, **candidate._asdict(), "round": FINAL}
         total = range(max(runs, self._round_size(-1)[1]))
         for run in sorted({*total} - self.log.finished(about)):
             anonymizer, documents = self._prepare(candidate)
@@ -141,7 +129,6 @@ class Trials:
             outputs = anonymizer.vocabulary.outputs
             scores = self.evaluator.score_counts(counts, outputs, attackers, run)
             self.log.add({**about, "run": run}, scores)
-        self.advance(1)
         means = _mean_scores(score for run in self.log.scores_of(about) for score in run)
         original = _mean_scores(self.original_scores)
         kept = {
@@ -149,12 +136,14 @@ class Trials:
             for (task, _, model, _), f1 in means.items()
             if task == "utility"
         }
-        return Finalist(candidate, kept, _strongest_attack(means, self.scenario))
+        attack = _strongest_attack(means, self.scenario)
+        return Trial(candidate._asdict(), candidate.document_loss, kept, kept["nb"], attack)
 
     @cached_property
     def original_scores(self) -> list[TaskScore]:
         """All scores on the original texts."""
-        about = {"method": "original", "documents": len(self.validation), "round": FINAL}
+        documents = {"documents": len(self.validation), "round": FINAL}
+        about = {**self._column, "method": "original", **documents}
         if not self.log.finished(about):
             texts, attackers = self.validation.texts, (*TEXT_ATTACKERS, TOPIC_FLOOR)
             self.log.add({**about, "run": 0}, self.evaluator.score_texts(texts, attackers))
@@ -182,7 +171,7 @@ class Trials:
         return size, min(MAX_REPETITIONS, max(1, DOCUMENTS[number] // size))
 
     def _original_f1(self, size: int) -> float:
-        about = {"method": "original", "documents": size, "round": 0}
+        about = {**self._column, "method": "original", "documents": size, "round": 0}
         if not self.log.finished(about):
             texts, train = self.validation.texts[:size], self.validation.train[:size]
             training = [text for text, learn in zip(texts, train, strict=True) if learn]
@@ -206,10 +195,10 @@ class Trials:
     def _prepare(self, candidate: Candidate) -> tuple[Anonymizer, Documents]:
         """Return what draws for a candidate; words are read and rated once for each size."""
         settings = self.settings.changed(**candidate._asdict())
-        if candidate.max_size not in self._prepared:
+        if candidate.max_size not in self.prepared:
             parts = load_words(settings, (), stages=self.stages)
-            self._prepared[candidate.max_size] = parts, rate_words(settings, *parts[1:])
-        parts, rating = self._prepared[candidate.max_size]
+            self.prepared[candidate.max_size] = parts, rate_words(settings, *parts[1:])
+        parts, rating = self.prepared[candidate.max_size]
         anonymizer = Anonymizer.from_parts(settings, *parts, rating=rating, stages=self.stages)
         inputs = anonymizer.vocabulary.inputs
         for known, documents in self._documents:

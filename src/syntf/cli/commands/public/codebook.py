@@ -171,8 +171,8 @@ def opinions(out: Path, force: bool, as_json: bool, quiet: bool, **options: Any)
 
     \b
     Example:
-      syntf codebook opinions --vectors crawl.txt --out opinions.codebook
-      syntf anonymize reviews.csv --vectors crawl.txt --codebook opinions.codebook --out release
+      syntf codebook opinions --vectors my.txt --out o.codebook
+      syntf anonymize a.csv --vectors my.txt --codebook o.codebook --out rel
     """
     from syntf.codebook.opinions import opinion_codebook
     from syntf.pipeline import prepare
