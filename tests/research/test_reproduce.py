@@ -41,6 +41,13 @@ def test_command_on_a_small_corpus(call, corpus, tmp_path, monkeypatch):
     assert not (out / "spelling.svg").exists()  # only one s was run
 
 
+def test_best_needs_a_grid(call, tmp_path):
+    code, _, error = call("reproduce", "--best", 3, "--out", tmp_path / "r")
+    assert code == 2
+    assert "--best needs combinations to choose from: add --grid full" in error
+    assert not (tmp_path / "r").exists()
+
+
 @pytest.mark.slow
 def test_scores_on_20_newsgroups_are_as_expected(call, tmp_path, monkeypatch, newsgroups_home):
     """One run of the optimum gives the scores that the paper's evaluation is known to give."""

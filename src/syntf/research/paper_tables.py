@@ -3,7 +3,8 @@
 A dash stands for what was not run.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -22,6 +23,7 @@ from syntf.evaluation.experiment.results import (
 )
 from syntf.evaluation.experiment.scrubbing import scrubber_version
 from syntf.research import paper
+from syntf.research.criterion import best_parameters, number_of_runs, rank_parameters, smallest_gain
 from syntf.research.markdown import MISSING, markdown_page, markdown_table
 from syntf.research.paper import OPTIMUM
 
@@ -67,32 +69,6 @@ def paper_page(
     return markdown_page(parts)
 
 
-def smallest_gain(
-    results: Results, parameters: Parameters, model: str, *, attacker: str = "writeprints"
-) -> float | None:
-    """Return the smallest gain over all scenarios; None if a scenario is missing."""
-    gains = [
-        analyst_gain(results, parameters, scenario, model, attacker=attacker)
-        for scenario in results.scenarios
-    ]
-    return None if None in gains else min(gains, default=None)  # type: ignore[type-var]
-
-
-def best_parameters(
-    results: Results, model: str, *, attacker: str = "writeprints"
-) -> Parameters | None:
-    """Return the optimum by the paper's criterion: the largest smallest gain over all scenarios.
-
-    Parameters without results in some scenario do not count, since it may be their worst.
-    """
-    gains = {
-        parameters: smallest_gain(results, parameters, model, attacker=attacker)
-        for parameters in results.by_parameters
-    }
-    known = {parameters: gain for parameters, gain in gains.items() if gain is not None}
-    return max(known, key=known.__getitem__, default=None)
-
-
 def scenarios_table(scenarios: Iterable[AttackScenario], *, beside_paper: bool = False) -> str:
     """Return Table 1: authors, messages per author at least, and all messages."""
     rows = []
@@ -127,10 +103,10 @@ def parameters_table(results: Results) -> str:
         row = [SYMBOLS[field], _list_values(theirs), _list_values(sorted(ours))]
         rows.append([*row, *(_parameter(getattr(one, field, None)) for one in chosen)])
     size = prod(map(len, paper.GRID.values()))
-    runs = {result.runs for group in results.by_parameters.values() for result in group}
+    runs = Counter(number_of_runs(results, one) for one in results.by_parameters)
     missing = [MISSING] * len(chosen)
     rows.append(["combinations", str(size), str(len(results.by_parameters)), *missing])
-    rows.append(["runs of each", str(paper.RUNS), _list_values(sorted(runs)), *missing])
+    rows.append(["runs of each", str(paper.RUNS), _list_runs(runs), *missing])
     losses = [_number(results.loss(best) if best else None, 2) for _, best in optima]
     rows.append(["loss per word ℓ", MISSING, MISSING, str(paper.LOSS), *losses])
     gains = [
@@ -141,13 +117,18 @@ def parameters_table(results: Results) -> str:
     return markdown_table(["parameter", "paper", "here", "optimum, paper", *bests], rows)
 
 
-def gains_table(results: Results, model: str) -> str:
-    """Return all parameters that were run, those with the largest smallest gain first."""
+def gains_table(results: Results, model: str, *, min_runs: int = 0) -> str:
+    """Return the parameters that were run at least `min_runs` times, the best gains first.
+
+    Those with more runs come before those with fewer, whose gains are less certain.
+    """
     chosen, original = best_parameters(results, model), results.utility("original", model)
-    ranked = [(smallest_gain(results, one, model), one) for one in results.by_parameters]
-    ranked.sort(key=lambda pair: (pair[0] is None, -(pair[0] or 0)))
+    ranked = dict.fromkeys([*rank_parameters(results, model), *results.by_parameters])
+    ordered = sorted(ranked, key=lambda one: -number_of_runs(results, one))
     rows = []
-    for smallest, parameters in ranked:
+    for parameters in ordered:
+        if number_of_runs(results, parameters) < min_runs:
+            break
         gains = [
             analyst_gain(results, parameters, scenario, model) for scenario in results.scenarios
         ]
@@ -156,15 +137,16 @@ def gains_table(results: Results, model: str) -> str:
         rows.append(
             [
                 *map(_parameter, parameters),
+                str(number_of_runs(results, parameters)),
                 _number(results.loss(parameters), 2),
                 _percent(utility),
                 *map(_percent, gains),
-                _percent(smallest),
+                _percent(smallest_gain(results, parameters, model)),
                 ", ".join(notes),
             ]
         )
     gain_columns = [f"gain, {display_name(scenario)}" for scenario in results.scenarios]
-    header = [*SYMBOLS.values(), "ℓ", "β_U", *gain_columns, "smallest gain", ""]
+    header = [*SYMBOLS.values(), "runs", "ℓ", "β_U", *gain_columns, "smallest gain", ""]
     return markdown_table(header, rows)
 
 
@@ -249,6 +231,13 @@ def _percent(share: float | None, digits: int = 1) -> str:
 
 def _list_values(values: Iterable[float | str]) -> str:
     return ", ".join(map(_parameter, values)) or MISSING
+
+
+def _list_runs(runs: Mapping[int, int]) -> str:
+    """Return the numbers of runs, with the number of combinations of each if they differ."""
+    if len(runs) < 2:
+        return _list_values(runs)
+    return ", ".join(f"{one} ({runs[one]} of them)" for one in sorted(runs))
 
 
 def _parameter(value: float | str | None) -> str:

@@ -7,6 +7,7 @@ import click
 
 from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import FILE, evaluation_options, option, setting_options
+from syntf.core.errors import SyntfError
 from syntf.pipeline.settings import Settings
 from syntf.research.commands import newsgroups_option
 
@@ -24,6 +25,12 @@ QUICK_RUNS = 2
     help="Parameters beyond those of the figures: all 810 combinations, or some, such as "
     "--grid epsilon=35,47.5 --grid length=all.",
 )
+@option(
+    "--best",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Run each combination of --grid once, then the N best of each classifier --runs times.",
+)
 @option("--quick", is_flag=True, help="Fewer parameters, two runs each: minutes.")
 @setting_options("vectors")
 def command(
@@ -32,6 +39,7 @@ def command(
     data_home: Path | None,
     runs: int,
     grid: tuple[str, ...],
+    best: int | None,
     quick: bool,
     tagger: str | None,
     force: bool,
@@ -42,11 +50,13 @@ def command(
 
     DIR gets results.csv, scenarios.csv, the paper's tables (tables.md) and figures (PNG and SVG).
     Run the same command again to continue an interrupted run; more --grid or --runs add to the
-    results.
+    results. The best combinations are those with the largest smallest gain of the analyst over the
+    attacker, the paper's criterion.
 
     \b
-    Example:
+    Examples:
       syntf reproduce --out reproduction --quick
+      syntf reproduce --out reproduction --grid full --best 20
     """
     from syntf.cli import evaluation_tables, output
     from syntf.evaluation import bound_figures
@@ -60,12 +70,14 @@ def command(
     from syntf.evaluation.figures import save_figures
     from syntf.research import grid as grids
     from syntf.research import paper_figures
+    from syntf.research.grid_search import run_experiment
     from syntf.research.paper import LOSS, OPTIMUM
     from syntf.research.paper_tables import paper_page
 
-    chosen = [
-        *(grids.QUICK if quick else grids.figure_parameters()), *grids.parse_grid(grid)
-    ]  # fmt: skip
+    figure_parameters = grids.QUICK if quick else grids.figure_parameters()
+    combinations = grids.parse_grid(grid)
+    if best is not None and not combinations:
+        raise SyntfError("--best needs combinations to choose from: add --grid full")
     scrubber_version()  # raises an error if scrubadub is not installed
     part_of_speech = choose_tagger(tagger)
     with output.progress(quiet) as stages:
@@ -83,7 +95,9 @@ def command(
         )
         log = folder.open_run_log(out, experiment.key, force=force)
         with resumable():
-            for _ in experiment.run(log, chosen, tuple(SCRUBBING_METHODS)):
+            for _ in run_experiment(
+                experiment, log, figure_parameters, combinations, best, tuple(SCRUBBING_METHODS)
+            ):
                 results = folder.write_summary(out, log, scenarios)
     page = paper_page(corpus, scenarios, results, part_of_speech.name)
     (out / "tables.md").write_text(page, encoding="utf-8")
