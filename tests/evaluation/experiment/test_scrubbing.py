@@ -13,7 +13,7 @@ from sklearn.datasets import fetch_20newsgroups
 
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment import scrubbing
-from syntf.evaluation.experiment.scrubbing import find_names, scrub, scrubber_version
+from syntf.evaluation.experiment.scrubbing import find_names, scrub, scrub_in_ways, scrubber_version
 
 NEEDED = "needs scrubadub: pip install 'syntf[evaluate]'"
 
@@ -152,6 +152,19 @@ def test_scrub_without_names_equals_scrubadub(scrubadub, texts):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         assert scrub(texts) == [scrubadub.clean(text) for text in texts]
+
+
+@given(st.lists(joined(DIRT + WORDS), max_size=4), st.lists(st.booleans(), min_size=1, max_size=3))
+@example(["Call Anna: 312-555-1212.", "Call Bob: 312-555-1213."], [False, True])
+def test_several_ways_give_what_each_gives_alone(scrubadub, texts, ways):
+    scrubbers = [scrubadub.Scrubber() for _ in ways]
+    for names, scrubber in zip(ways, scrubbers, strict=True):
+        if names:
+            scrubber.add_detector(scrubbing._proper_noun_detector()())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        wanted = [[scrubber.clean(text) for text in texts] for scrubber in scrubbers]
+    assert scrub_in_ways(texts, ways) == wanted
 
 
 @given(st.lists(joined(DIRT) | st.text(max_size=60), max_size=4))

@@ -21,7 +21,7 @@ from syntf.evaluation.experiment.document_runs import (
 from syntf.evaluation.experiment.evaluator import PAPER_ATTACKERS, Evaluator
 from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
 from syntf.evaluation.experiment.run_log import RunLog, experiment_key, fixed_settings
-from syntf.evaluation.experiment.scrubbing import scrub
+from syntf.evaluation.experiment.scrubbing import scrub_in_ways
 from syntf.evaluation.experiment.word_runs import WordRelease, release_jobs
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
@@ -103,9 +103,7 @@ class Experiment:
         groups = [list(group) for _, group in groupby(ordered, key=_reading_parameters)]
         total = 1 + len(scrubbing) + len(groups) + self.runs * len(ordered)
         with self.stages("evaluating", total) as self._advance, process_pool() as pool:
-            for method in ("original", *scrubbing):
-                self._run_texts(log, pool, method)
-                yield
+            yield from self._run_texts(log, pool, scrubbing)
             for group in groups:
                 yield from self._run_group(log, pool, group)
 
@@ -113,9 +111,7 @@ class Experiment:
         """Do the runs of an experiment that releases whole documents."""
         total = 2 + len(scrubbing) + self.runs
         with self.stages("evaluating", total) as self._advance, process_pool() as pool:
-            for method in ("original", *scrubbing):
-                self._run_texts(log, pool, method)
-                yield
+            yield from self._run_texts(log, pool, scrubbing)
             anonymizer = DocumentAnonymizer.build(self.settings, stages=self.stages)
             mechanism = anonymizer.mechanism(len(self.corpus))
             parameters = document_parameters(anonymizer, len(self.corpus))
@@ -144,28 +140,45 @@ class Experiment:
                 self._advance(1)
             yield
 
-    def _run_texts(self, log: RunLog, pool: Parallel, method: str) -> None:
-        run = self._identify(method)
-        if not log.finished(run):
-            texts, attackers = self.corpus.texts, self.attackers
-            if method in SCRUBBING_METHODS:
-                texts = self._scrub(pool, names=SCRUBBING_METHODS[method])
-            else:  # static attackers train on these very texts
-                attackers = [name for name in attackers if not name.endswith(STATIC)]
-            (scores,) = pool([delayed(self.evaluator.score_texts)(texts, attackers)])
-            log.add(run, scores)
-        self._advance(1)
+    def _run_texts(self, log: RunLog, pool: Parallel, scrubbing: Sequence[str]) -> Iterator[None]:
+        """Score the original texts, and scrub and score them; yields after each of the two."""
+        methods = [one for one in scrubbing if not log.finished(self._identify(one))]
+        self._advance(len(scrubbing) - len(methods))
+        texts, size, scrubbed = self.corpus.texts, 256, {}
+        starts = range(0, len(texts) if methods else 0, size)
+        ways = [SCRUBBING_METHODS[method] for method in methods]
 
-    def _scrub(self, pool: Parallel, *, names: bool) -> list[str]:
-        texts, size = self.corpus.texts, 256
-        starts = range(0, len(texts), size)
-        parts: dict[int, list[str]] = {}
-        with self.stages("scrubbing", len(texts)) as advance:
-            jobs = (delayed(numbered)(i, scrub, texts[i : i + size], names=names) for i in starts)
-            for start, part in pool(jobs):
-                parts[start] = part
-                advance(len(part))
-        return [text for start in starts for text in parts[start]]
+        def jobs() -> Iterator[Any]:
+            if not log.finished(self._identify("original")):
+                # Static attackers train on these very texts.
+                attackers = [name for name in self.attackers if not name.endswith(STATIC)]
+                yield delayed(numbered)(-1, self.evaluator.score_texts, texts, attackers)
+            for start in starts:
+                part = texts[start : start + size]
+                yield delayed(numbered)(start, scrub_in_ways, part, ways)
+
+        with self.stages("scrubbing", len(texts)) as scrubbed_texts:
+            for start, found in pool(jobs()):
+                if start < 0:
+                    log.add(self._identify("original"), found)
+                else:
+                    scrubbed[start] = found
+                    scrubbed_texts(len(found[0]))
+        self._advance(1)
+        yield
+        parts = [scrubbed[start] for start in starts]
+        for method, scores in pool(
+            delayed(numbered)(
+                method,
+                self.evaluator.score_texts,
+                [text for part in parts for text in part[place]],
+                self.attackers,
+            )
+            for place, method in enumerate(methods)
+        ):
+            log.add(self._identify(method), scores)
+            self._advance(1)
+        yield
 
     def _run_group(
         self, log: RunLog, pool: Parallel, group: Sequence[Parameters]
