@@ -101,7 +101,7 @@ def parameters_table(results: Results) -> str:
     for field, theirs in paper.GRID.items():
         ours = {getattr(one, field) for one in results.by_parameters} - {None, ""}
         row = [SYMBOLS[field], _list_values(theirs), _list_values(sorted(ours))]
-        rows.append([*row, *(_parameter(getattr(one, field, None)) for one in chosen)])
+        rows.append([*row, *(format_parameter(getattr(one, field, None)) for one in chosen)])
     size = prod(map(len, paper.GRID.values()))
     runs = Counter(number_of_runs(results, one) for one in results.by_parameters)
     missing = [MISSING] * len(chosen)
@@ -110,7 +110,8 @@ def parameters_table(results: Results) -> str:
     losses = [_number(results.loss(best) if best else None, 2) for _, best in optima]
     rows.append(["loss per word ℓ", MISSING, MISSING, str(paper.LOSS), *losses])
     gains = [
-        _percent(smallest_gain(results, best, model) if best else None) for model, best in optima
+        format_percent(smallest_gain(results, best, model) if best else None)
+        for model, best in optima
     ]
     rows.append(["smallest gain β_U − β_A", MISSING, MISSING, MISSING, *gains])
     bests = [f"best here, {display_name(model)}" for model in results.models]
@@ -136,12 +137,12 @@ def gains_table(results: Results, model: str, *, min_runs: int = 0) -> str:
         utility = relative_score(results.utility("syntf", model, parameters), original)
         rows.append(
             [
-                *map(_parameter, parameters),
+                *map(format_parameter, parameters),
                 str(number_of_runs(results, parameters)),
                 _number(results.loss(parameters), 2),
-                _percent(utility),
-                *map(_percent, gains),
-                _percent(smallest_gain(results, parameters, model)),
+                format_percent(utility),
+                *map(format_percent, gains),
+                format_percent(smallest_gain(results, parameters, model)),
                 ", ".join(notes),
             ]
         )
@@ -181,10 +182,12 @@ def comparison_table(
     for method in ("syntf", "scrubadub", "scrubadub-names"):
         pairs = list(zip(utility_and_attack(method), original, strict=True))
         betas = [relative_score(*pair, score) for pair in pairs for score in SCORES]
-        cells = [_percent(beta) for beta in [*betas, _difference(betas[0], betas[3])]]
+        cells = [format_percent(beta) for beta in [*betas, _difference(betas[0], betas[3])]]
         theirs = paper.RELATIVE.get(method) if beside_paper else None
         name = f"{display_name(method)}, relative"
-        rows.append([name, *_beside(cells, theirs and [_percent(value, 0) for value in theirs])])
+        rows.append(
+            [name, *_beside(cells, theirs and [format_percent(value, 0) for value in theirs])]
+        )
     first = "method, here (paper)" if beside_paper else "method"
     return markdown_table([first, "utility F1", "P", "R", "attack F1", "P", "R", "gain"], rows)
 
@@ -225,12 +228,13 @@ def _number(value: float | None, digits: int = 3) -> str:
     return MISSING if value is None else f"{value:z.{digits}f}".replace("-", "−")
 
 
-def _percent(share: float | None, digits: int = 1) -> str:
+def format_percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage with a true minus sign; a dash for None."""
     return MISSING if share is None else f"{_number(100 * share, digits)} %"
 
 
 def _list_values(values: Iterable[float | str]) -> str:
-    return ", ".join(map(_parameter, values)) or MISSING
+    return ", ".join(map(format_parameter, values)) or MISSING
 
 
 def _list_runs(runs: Mapping[int, int]) -> str:
@@ -240,7 +244,8 @@ def _list_runs(runs: Mapping[int, int]) -> str:
     return ", ".join(f"{one} ({runs[one]} of them)" for one in sorted(runs))
 
 
-def _parameter(value: float | str | None) -> str:
+def format_parameter(value: float | str | None) -> str:
+    """Return the value of a parameter; a dash for one that a method does not have."""
     if value is None or value == "":
         return MISSING
     if isinstance(value, bool):
