@@ -15,11 +15,15 @@ from syntf.privacy.guarantee import with_author_limit
 from syntf.releases.job import release
 from syntf.report.document_summary import DocumentSummary, PrototypeCount
 from syntf.report.evaluation import (
+    EstimatedShare,
     EvaluatedTexts,
     EvaluationScores,
+    LabelSurvival,
     LinkScore,
+    MethodScores,
     ScenarioScores,
     ScoreChange,
+    TaskScores,
 )
 from syntf.report.page import render_report
 
@@ -226,3 +230,54 @@ def test_chance_has_a_line_and_a_legend_only_where_it_is_known(promised, chance)
     lines = [a for tag, a in page.elements if tag == "line" and a.get("class") == "chance"]
     assert [line["x1"] for line in lines] == ([] if chance is None else ["9", "25.00%"])
     assert ("The dotted line is chance" in page.text) == (chance is not None)
+
+
+TASKS = TaskScores(
+    clusters=[MethodScores("original", [(0.4, None), (0.3, None)]),
+              MethodScores("syntf", [(0.25, None), (0.125, None)])],
+    search=[MethodScores("original", [(0.5, None), (0.6, None), (0.7, None)]),
+            MethodScores("syntf", [(0.05, 0.01), (0.06, 0.02), (0.07, 0.03)]),
+            MethodScores("chance", [(0.01, None), (0.02, None), (0.03, None)])],
+    labels=[LabelSurvival(EVIL if place == 1 else f"label {place}", 9, 0.9, 0.5, 0.1, "survives")
+            for place in range(14)],
+    trends=[(f"topic {place}", [EstimatedShare("1990", 0.2, -0.1, 0.4, 0.25),
+                                EstimatedShare("1991", 0.3, 0.1, 0.5, 0.125)])
+            for place in range(7)],
+    trend_error=0.02, counted_error=0.05, coverage=0.9,
+)  # fmt: skip
+
+
+def test_other_tasks_are_shown_in_pictures_and_numbers(promised):
+    raw = render_report(promised(10), summary("ice"), evaluation=replace(SCORES, tasks=TASKS))
+    page = Page(raw)
+    assert EVIL not in raw
+    assert "the texts0.4000.300 the release0.2500.125" in page.text
+    assert "the release0.050 ±0.0100.060 ±0.0200.070 ±0.030" in page.text
+    told = "label 0: .90 on the texts, .50 on the release, chance .10, survives"
+    assert f'aria-label="{told}"' in raw
+    assert "2 more labels are in labels.csv" in page.text
+    assert "1 more labels are in trends.csv" in page.text
+    assert "wrong by 2.0% of the documents on average, plain counts of predictions by 5.0%" in (
+        page.text
+    )
+    assert "topic 0199020.0%0% to 40.0%25.0%" in page.text
+    plots = [a for tag, a in page.elements if tag in ("polygon", "polyline")]
+    assert len(plots) == 6 * 3
+    band, found, truth = (one["points"] for one in plots[:3])
+    assert band == "0.00,100.00 100.00,80.00 100.00,0.00 0.00,20.00"
+    assert found == "0.00,60.00 100.00,40.00"
+    assert truth == "0.00,50.00 100.00,75.00"
+
+
+def test_tasks_that_were_not_measured_leave_no_heading(promised):
+    text = Page(render_report(promised(10), summary("ice"), evaluation=SCORES)).text
+    for heading in ("which of them survive", "Clusters:", "Search:", "Shares over time"):
+        assert heading not in text
+
+
+def test_true_numbers_are_lines_in_the_picture(promised):
+    counted = PrototypeCount("general", 0, "ice", 40, 39.6, 0.44, truth=20)
+    raw = render_report(promised(10), DocumentSummary(0.957, 1000, 320, [counted]))
+    assert "40 ± 0.4, truly 20" in Page(raw).text
+    (line,) = [a for tag, a in Page(raw).elements if a.get("class") == "truth" and tag == "line"]
+    assert line["x1"] == line["x2"] == f"{100 * 20 / 40.4:.2f}%"

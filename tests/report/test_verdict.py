@@ -158,11 +158,11 @@ def test_what_was_not_measured_is_named_and_gets_no_light(found, subjects, missi
 def test_chance_and_topic_are_left_out_where_unknown():
     attackers = [ScoreChange("words", 0.9, 0.5)]
     only_topic = scores(
-        analyst=[ScoreChange("naive Bayes", 0.8, 0.4)],
+        analyst=[ScoreChange("naive Bayes", 0.8, 0.48)],
         scenarios=[ScenarioScores("Top 5/Any", 5, attackers, 0.4)],
     )
     topics, authors = judge(only_topic, 1.0).lines
-    assert topics.text == "50% of the accuracy is kept (F1 .40 of .80)."
+    assert topics.text == "60% of the accuracy is kept (F1 .48 of .80)."
     assert authors.text.endswith("F1 .50; guessing by topic .40.")
     only_chance = scores(scenarios=[ScenarioScores("Top 5/Any", 5, attackers, None, 0.2)])
     (authors,) = judge(only_chance, 1.0).lines
@@ -206,3 +206,41 @@ def test_figures_from_few_documents_are_called_rough(documents, told):
     about = EvaluatedTexts("a.csv", "2026-11-16", documents, 0, None, [])
     meaning = judge(replace(COMPLETE, about=about), 10.0).meaning
     assert (f"only {documents} documents, so the figures are rough" in meaning) == told
+
+
+@pytest.mark.parametrize(
+    ("after", "spread", "light", "near", "told"),
+    [
+        (0.9, 0.05, GREEN, None, "(F1 .90 of 1.00)."),
+        (0.84, 0.05, GREEN, AMBER, "Near the limit: releases differ by ± .05, so another "
+                                   "evaluation may say amber."),
+        (0.77, 0.05, AMBER, GREEN, "another evaluation may say green."),
+        (0.52, 0.05, AMBER, RED, "another evaluation may say red."),
+        (0.8, None, GREEN, AMBER, "Near the limit: another evaluation may say amber."),
+        (0.83, None, GREEN, None, "(F1 .83 of 1.00)."),
+    ],
+)  # fmt: skip
+def test_topics_near_a_limit_are_told(after, spread, light, near, told):
+    changes = [ScoreChange("nb", 1.0, after, spread), ScoreChange("svm", 0.9, after - 0.2, 0.5)]
+    (line,) = judge(scores(analyst=changes), 10.0).lines
+    assert (line.light, line.near) == (light, near)
+    assert line.text.endswith(told)
+
+
+@pytest.mark.parametrize(("best", "light", "near"), [(0.25, GREEN, AMBER), (0.26, AMBER, GREEN)])
+def test_authors_that_change_from_run_to_run_are_near_the_limit_each_time(best, light, near):
+    attackers = [ScoreChange("words", 0.9, best, 0.01), ScoreChange("entries", None, 0.2, 0.3)]
+    found = scores(scenarios=[ScenarioScores("Top 5/Any", 5, attackers, 0.06, 0.2)])
+    (line,) = judge(found, 10.0).lines
+    assert (line.light, line.near) == (light, near)
+
+
+@given(shares, st.floats(0, 0.3))
+def test_a_line_is_near_exactly_if_the_spread_reaches_another_light(best, spread):
+    attackers = [ScoreChange("words", 1.0, best, spread)]
+    found = scores(scenarios=[ScenarioScores("Top 5/Any", 5, attackers, None, 0.2)])
+    (line,) = judge(found, 10.0).lines
+    margin = max(spread, 0.01)
+    lights = {authors_light(best + step, 0.2) for step in (-margin, 0.0, margin)}
+    assert (line.near is not None) == (len(lights) > 1)
+    assert line.near is None or line.near in lights - {line.light}

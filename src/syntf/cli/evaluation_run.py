@@ -1,6 +1,6 @@
 """What `syntf evaluate` measures for one column of labels and one of authors."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from syntf.evaluation.tasks.judgements import SearchTask
 from syntf.evaluation.tasks.plots import share_figure, trend_figure
 from syntf.evaluation.tasks.releases import releases_of
 from syntf.evaluation.tasks.run import LabelTasks, measure_label_tasks, write_label_tasks
-from syntf.evaluation.tasks.search import SearchResult, evaluate_search, write_search
+from syntf.evaluation.tasks.search import SEARCH, SearchResult, evaluate_search, write_search
+from syntf.evaluation.tasks.tables import read_tasks
 from syntf.pipeline.sample import Sample
 from syntf.pipeline.settings import Settings
 from syntf.report.page import REPORT_FILE, render_report
@@ -84,7 +85,7 @@ class EvaluationRun:
         folder.write_linkage(out, linkage)
         today = date.today().isoformat()
         about.write_about(out, about.describe_texts(corpus, self.name, today, rows))
-        scores = folder.read_evaluation(out, parameters)
+        scores = replace(folder.read_evaluation(out, parameters), tasks=read_tasks(out))
         verdict = judge(scores, guarantee.loss_per_document if guarantee.private else None)
         html = render_report(guarantee, tasks.summary or table, evaluation=scores)
         (out / REPORT_FILE).write_bytes(html.encode())
@@ -159,6 +160,7 @@ def measure_search(
 ) -> list[SearchResult]:
     """Measure search, if there is such a task; write ``search.csv`` and add to the notices."""
     if task is None:
+        (out / SEARCH).unlink(missing_ok=True)  # of an earlier run with queries
         return []
     results, more = evaluate_search(task, settings, runs=runs, stages=stages)
     notices += [*task.notices, *more]

@@ -67,11 +67,67 @@ class EvaluatedTexts:
 
 
 @dataclass(frozen=True)
+class MethodScores:
+    """Several scores of one method, each with its standard deviation over releases, if known.
+
+    method : ``original``, ``vectorised``, ``syntf`` for releases, or ``chance``.
+    """
+
+    method: str
+    scores: Sequence[tuple[float, float | None]]
+
+
+@dataclass(frozen=True)
+class LabelSurvival:
+    """How well one label is predicted: F1 on the texts, on releases, and of guessing."""
+
+    label: str
+    texts: int
+    before: float
+    after: float
+    chance: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class EstimatedShare:
+    """The share of a label in one period: estimated with its 95 % interval, and the truth."""
+
+    period: str
+    estimate: float
+    low: float
+    high: float
+    truth: float
+
+
+@dataclass(frozen=True)
+class TaskScores:
+    """What was measured beside predictions; empty for what was not measured.
+
+    clusters : NMI and ARI of each method.
+    search : MAP, nDCG@10 and recall@100 of each method.
+    labels : the most frequent label first.
+    trends : the shares over time of each label, the most frequent label first.
+    trend_error, counted_error, coverage : the mean error of the estimates and of plain counts, and
+        the share of intervals that hold the truth; None without trends.
+    """
+
+    clusters: Sequence[MethodScores] = ()
+    search: Sequence[MethodScores] = ()
+    labels: Sequence[LabelSurvival] = ()
+    trends: Sequence[tuple[str, Sequence[EstimatedShare]]] = ()
+    trend_error: float | None = None
+    counted_error: float | None = None
+    coverage: float | None = None
+
+
+@dataclass(frozen=True)
 class EvaluationScores:
     """All scores that ``syntf evaluate`` measured on the owner's texts.
 
     `loss_per_word` is None for releases of whole documents. `chance` is the F1 of an analyst who
     guesses; None in evaluations by early versions. `about` says what was evaluated, if it is known.
+    `tasks` are scores beside predictions.
     """
 
     runs: int
@@ -82,3 +138,4 @@ class EvaluationScores:
     loss_per_document: float | None = None
     chance: float | None = None
     about: EvaluatedTexts | None = None
+    tasks: TaskScores = TaskScores()

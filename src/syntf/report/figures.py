@@ -143,7 +143,7 @@ def document_figures(
                 "label": one.label,
                 "released": one.released,
                 "documents": round(one.estimate),
-                "error": round(one.error),
+                "error": round(one.error) if one.error >= 1 else round(one.error, 1),
                 **({} if one.truth is None else {"truth": one.truth}),
             }
             for one in summary.leading

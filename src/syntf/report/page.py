@@ -28,6 +28,7 @@ REPORT_FILE = "report.html"
 TEMPLATES = (
     "README.txt", "document_readme.txt", "card.txt", "loading.txt", "macros.html", "measured.html",
     "report.css", "report.html", "document.html", "verdict.html", "about.html", "compared.html",
+    "tasks.html",
 )  # fmt: skip
 
 COMPILED_FILE = "compiled.json"

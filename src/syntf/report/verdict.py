@@ -2,14 +2,16 @@
 
 A verdict is a measurement on the owner's texts with a few attackers. It is no promise, and it never
 becomes part of a release. Shares and differences are rounded to two decimals before they are
-compared with the limits, which ``docs/evaluation.md`` documents.
+compared with the limits, which ``docs/evaluation.md`` documents. Scores vary from release to
+release: a line says so if a change by the standard deviation would change its light.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from syntf.core.exact import shown
-from syntf.report.evaluation import EvaluationScores, ScenarioScores
+from syntf.report.evaluation import EvaluationScores, ScenarioScores, ScoreChange
 
 GREEN, AMBER, RED = "green", "amber", "red"
 
@@ -33,6 +35,9 @@ LINKING_AMBER = 0.5
 
 LARGEST_USEFUL_LOSS = 100.0
 """A larger loss per document excludes nothing in practice, as the report says too."""
+
+LEAST_MARGIN = 0.01
+"""A score this near to a limit is near, however little releases differ."""
 
 FEW_DOCUMENTS = 200
 """With fewer documents, the verdict says that its figures are rough."""
@@ -62,11 +67,15 @@ BY_TOPIC = (
 
 @dataclass(frozen=True)
 class VerdictLine:
-    """What was measured about a subject, in a sentence, and its traffic light."""
+    """What was measured about a subject, in a sentence, and its traffic light.
+
+    near : the other light, if the figure is so near to its limit that it may be this one as well.
+    """
 
     subject: str
     light: str
     text: str
+    near: str | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,23 @@ def linking_light(found: float, chance: float) -> str:
     return _light_above(found - chance, LINKING_GREEN, LINKING_AMBER)
 
 
+def _line(
+    subject: str, text: str, value: float, spread: float | None, light: Callable[[float], str]
+) -> VerdictLine:
+    """Return a line with the light of a value, and a sentence if the value is near a limit.
+
+    spread : the standard deviation of the value over several releases, if it is known.
+    """
+    own = light(value)
+    margin = max(spread or 0.0, LEAST_MARGIN)
+    others = [found for found in (light(value - margin), light(value + margin)) if found != own]
+    if not others:
+        return VerdictLine(subject, own, text)
+    differ = f"releases differ by ± {_score(spread)}, so " if spread else ""
+    near = f" Near the limit: {differ}another evaluation may say {others[0]}."
+    return VerdictLine(subject, own, text + near, others[0])
+
+
 def _light_above(excess: float, green: float, amber: float) -> str:
     excess = _rounded(excess)
     return GREEN if excess <= green else AMBER if excess <= amber else RED
@@ -153,51 +179,57 @@ def _rounded(value: float) -> float:
 def _judge_topics(scores: EvaluationScores) -> VerdictLine | None:
     """Compare the best analyst on the texts with the best one on releases."""
     before = max((one.before for one in scores.analyst if one.before is not None), default=None)
-    after = max((one.after for one in scores.analyst if one.after is not None), default=None)
-    if before is None or after is None:
+    best = _best(scores.analyst)
+    if before is None or best is None:
         return None
+    after, original = best.after or 0.0, before
     kept = f"{percent(after / before)} of the accuracy is kept" if before else "no accuracy to keep"
     chance = "" if scores.chance is None else f"; by chance {_score(scores.chance)}"
-    light = topics_light(before, after, scores.chance)
-    return VerdictLine("Topics", light, f"{kept} (F1 {_score(after)} of {_score(before)}{chance}).")
+    return _line(
+        "Topics", f"{kept} (F1 {_score(after)} of {_score(before)}{chance}).", after, best.spread,
+        lambda f1: topics_light(original, f1, scores.chance),
+    )  # fmt: skip
 
 
 def _judge_authors(scores: EvaluationScores) -> VerdictLine | None:
     """Judge the scenario in which the best attacker is furthest above the best guess."""
     measured = [
-        (best - max(guesses), best, one)
+        ((best.after or 0.0) - max(guesses), best, one)
         for one in scores.scenarios
-        if (best := _best_attack(one)) is not None and (guesses := _guesses(one))
+        if (best := _best(one.attackers)) is not None and (guesses := _guesses(one))
     ]
     if not measured:
         return None
-    _, best, scenario = max(measured, key=lambda row: row[0])
+    _, attacker, scenario = max(measured, key=lambda row: row[0])
+    best_f1, guess = attacker.after or 0.0, max(_guesses(scenario))
     guessed = [
         f"by {name} {_score(value)}"
         for name, value in (("topic", scenario.floor), ("chance", scenario.chance))
         if value is not None
     ]
-    return VerdictLine(
+    return _line(
         "Authors",
-        authors_light(best, max(_guesses(scenario))),
-        f"the best attacker names the right one of {scenario.authors} with F1 {_score(best)}; "
+        f"the best attacker names the right one of {scenario.authors} with F1 {_score(best_f1)}; "
         f"guessing {', '.join(guessed)}.",
-    )
+        best_f1, attacker.spread, lambda f1: authors_light(f1, guess),
+    )  # fmt: skip
 
 
 def _found_by_topic(scores: EvaluationScores) -> bool:
     """Tell whether attackers are above chance in a scenario, but not above the topic floor."""
     for one in scores.scenarios:
-        best = _best_attack(one)
+        best = _best(one.attackers)
         if best is not None and one.chance is not None and one.floor is not None:
-            above_chance = authors_light(best, one.chance) != GREEN
-            if above_chance and authors_light(best, one.floor) == GREEN:
+            f1 = best.after or 0.0
+            if authors_light(f1, one.chance) != GREEN and authors_light(f1, one.floor) == GREEN:
                 return True
     return False
 
 
-def _best_attack(scenario: ScenarioScores) -> float | None:
-    return max((one.after for one in scenario.attackers if one.after is not None), default=None)
+def _best(changes: Sequence[ScoreChange]) -> ScoreChange | None:
+    """Return the one with the best score on releases; None if none was measured."""
+    measured = [one for one in changes if one.after is not None]
+    return max(measured, key=lambda one: one.after or 0.0, default=None)
 
 
 def _guesses(scenario: ScenarioScores) -> list[float]:
@@ -210,13 +242,13 @@ def _judge_linking(scores: EvaluationScores) -> VerdictLine | None:
     for link in scores.links:
         if link.first_guess is not None and link.among:
             chance = 1 / link.among
-            return VerdictLine(
+            return _line(
                 "Linking",
-                linking_light(link.first_guess, chance),
                 "whoever holds a text finds its release at the first guess in "
                 f"{percent(link.first_guess)}, by chance in {percent(chance)} "
                 f"(1 of {link.among:,}).",
-            )
+                link.first_guess, None, partial(linking_light, chance=chance),
+            )  # fmt: skip
     return None
 
 

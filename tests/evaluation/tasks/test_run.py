@@ -9,11 +9,15 @@ import polars as pl
 import pytest
 
 from syntf.cli import app as cli
+from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment.corpus import corpus_from_table
 from syntf.evaluation.tasks.plots import share_figure, trend_figure
 from syntf.evaluation.tasks.releases import releases_of
-from syntf.evaluation.tasks.run import measure_label_tasks, write_label_tasks
+from syntf.evaluation.tasks.run import LabelTasks, measure_label_tasks, write_label_tasks
+from syntf.evaluation.tasks.tables import read_tasks
+from syntf.evaluation.tasks.trends import score_trends
 from syntf.pipeline.settings import Settings
+from syntf.report.evaluation import TaskScores
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +51,19 @@ def test_all_tasks_of_a_corpus(table, settings, tmp_path):
     with (tmp_path / "labels.csv").open() as file:
         assert {row["verdict"] for row in csv.DictReader(file)} <= {"survives", "weak", "lost"}
     assert trend_figure(tasks.trends).axes[0].get_title()
+    shown = read_tasks(tmp_path)
+    assert [(one.method, [score for score, _ in one.scores]) for one in shown.clusters] == [
+        (method, list(score)) for method, score in tasks.clusters.items()
+    ]
+    assert [(one.label, one.after) for one in shown.labels] == [
+        (one.label, one.released_f1) for one in tasks.labels
+    ]
+    score = score_trends(tasks.trends)
+    assert (shown.trend_error, shown.coverage) == (score.estimate, score.coverage)
+    assert sum(len(shares) for _, shares in shown.trends) == len(tasks.trends)
+    assert shown.search == []
+    write_label_tasks(tmp_path, LabelTasks(1))
+    assert read_tasks(tmp_path) == TaskScores([], [], [], [])  # no table of the run before
     if tasks.shares:
         assert tasks.summary is not None
         assert tasks.summary.leading[0].truth is not None
@@ -72,4 +89,13 @@ def test_several_columns_are_evaluated_in_folders_of_their_own(
         assert {"results.csv", "clusters.csv", "labels.csv", "trends.csv", "shares.csv"} <= {
             path.name for path in folder.iterdir()
         }
-        assert ", truly " in (folder / "report.html").read_text()
+        page = (folder / "report.html").read_text()
+        assert ", truly " in page
+        for heading in ("Labels: which", "Clusters: do", "Shares over time"):
+            assert heading in page
+
+
+def test_a_table_of_another_program_is_refused(tmp_path):
+    (tmp_path / "clusters.csv").write_text("method,purity\nsyntf,1\n")
+    with pytest.raises(SyntfError, match="does not have the columns method, nmi, ari"):
+        read_tasks(tmp_path)

@@ -1,5 +1,6 @@
 """`syntf report`: render the report of a release again, with an evaluation if there is one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -68,8 +69,10 @@ def command(
     if evaluation is not None:  # scikit-learn is imported only here
         from syntf.evaluation.experiment.folder import read_evaluation
         from syntf.evaluation.experiment.results import Parameters
+        from syntf.evaluation.tasks.tables import read_tasks
 
         scores = read_evaluation(evaluation, Parameters.of(guarantee))
+        scores = replace(scores, tasks=read_tasks(evaluation))
     if isinstance(described, tuple):
         page = render_report_again(guarantee, *described, sparsity, scores)
     else:

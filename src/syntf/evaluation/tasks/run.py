@@ -101,7 +101,9 @@ def measure_label_tasks(
 
 
 def write_label_tasks(out: Path, tasks: LabelTasks) -> None:
-    """Write a CSV file for each task that was measured."""
+    """Write a CSV file for each task that was measured, and remove those of an earlier run."""
+    for name in (CLUSTERS, LABELS, TRENDS, SHARES):
+        (out / name).unlink(missing_ok=True)
     if tasks.clusters:
         rows = ([method, *score] for method, score in tasks.clusters.items())
         write_table(out / CLUSTERS, ["method", *ClusterScore._fields], rows)
