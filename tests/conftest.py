@@ -17,6 +17,8 @@ from syntf.vectors.word_vectors import WordVectors
 
 # A slow machine must not fail a test: hypothesis sets no time limit for an example.
 settings.register_profile("syntf", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# For processors that are emulated (tools/check_processors.py).
+settings.register_profile("short", settings.get_profile("syntf"), max_examples=10)
 settings.load_profile("syntf")
 
 # A shell starts background jobs with SIGINT ignored, and so would every process that a test starts.

@@ -75,9 +75,10 @@ def restore_folder(new: Path, target: Path) -> bool:
 
 def sync(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
-    if path.is_dir() and os.name == "nt":
+    windows = os.name == "nt"
+    if path.is_dir() and windows:
         return  # Windows cannot open a folder
-    opened = os.open(path, os.O_RDONLY)
+    opened = os.open(path, os.O_RDWR if windows else os.O_RDONLY)  # it syncs what may be written
     try:
         os.fsync(opened)
     finally:
