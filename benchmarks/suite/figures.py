@@ -65,6 +65,42 @@ def growth(large: Iterable[float], small: Iterable[float], start: float) -> list
     return ratios([value - start for value in large], [value - start for value in small])
 
 
+class Line(NamedTuple):
+    """A straight line through measurements, with the standard errors of its two numbers."""
+
+    intercept: float
+    slope: float
+    intercept_error: float
+    slope_error: float
+
+
+def line(sizes: Sequence[float], values: Sequence[float]) -> Line:
+    """Fit ``value = intercept + slope × size`` by least squares of the *relative* deviations.
+
+    Long and short runs vary by about the same percentage, so each deviation is divided by its
+    value. Else the largest size alone would decide.
+
+    >>> line([1, 1, 10, 100], [3.0, 3.0, 21.0, 201.0])[:2]
+    (1.0, 2.0)
+    """
+    weights = [1 / value**2 for value in values]
+    total = sum(weights)
+    x = sum(w * size for w, size in zip(weights, sizes, strict=True)) / total
+    y = sum(w * value for w, value in zip(weights, values, strict=True)) / total
+    rows = list(zip(weights, sizes, values, strict=True))
+    spread_of_sizes = sum(w * (size - x) ** 2 for w, size, _ in rows)
+    slope = sum(w * (size - x) * (value - y) for w, size, value in rows) / spread_of_sizes
+    intercept = y - slope * x
+    rest = sum(w * (value - intercept - slope * size) ** 2 for w, size, value in rows)
+    variance = rest / max(len(rows) - 2, 1)
+    return Line(
+        round(intercept, 12),
+        round(slope, 12),
+        (variance * (1 / total + x**2 / spread_of_sizes)) ** 0.5,
+        (variance / spread_of_sizes) ** 0.5,
+    )
+
+
 def compared(
     key: str,
     title: str,

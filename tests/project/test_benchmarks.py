@@ -8,10 +8,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import work
 from suite import figures, page, process, rows
-from suite.figures import Spread
+from suite.figures import Spread, line
 from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables, versions
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
@@ -174,12 +175,31 @@ def test_figures_of_a_corpus():
     made = {figure.key: figure for figure in corpus.figures(found)}
     assert made["corpus/default"].values == [1.5, 1.0, 2.0]
     assert (made["corpus/default"].must, made["corpus/default"].aim) == (1.0, 0.25)
-    assert made["corpus/growth-10"].values == [10.0, 12.0, 9.0]
-    assert (made["corpus/growth-10"].must, made["corpus/growth-10"].aim) == (10.5, 10.0)
+    million = 1e6 / corpus.DOCUMENTS
+    fitted = line([1, 1, 1, 10, 10, 10], [3.0, 2.0, 4.0, 21.0, 25.0, 19.0])
+    low, slope, high = made["corpus/default/slope"].values
+    assert slope == pytest.approx(fitted.slope * million)
+    assert high - slope == slope - low == pytest.approx(fitted.slope_error * million)
+    assert made["corpus/default/fixed"].spread.middle == pytest.approx(fitted.intercept)
+    ends = [fitted.intercept + fitted.slope * times for times in (1, 10)]
+    farthest = 100 * max(abs(3.0 / ends[0] - 1), abs(21.0 / ends[1] - 1))
+    assert made["corpus/default/distance"].values == [pytest.approx(farthest)]
+    assert made["corpus/default/distance"].must == 5.0
     assert made["corpus/memory-10"].values == [100.0]
     assert set(made) == {
-        "corpus/default", "corpus/growth-10", "corpus/memory-1", "corpus/memory-10",
+        "corpus/default", "corpus/default/fixed", "corpus/default/slope",
+        "corpus/default/distance", "corpus/memory-1", "corpus/memory-10",
     }  # fmt: skip
+
+
+def test_line_is_that_of_weighted_least_squares():
+    sizes, times = [1, 1, 1, 10, 10, 100], [2.1, 1.9, 2.3, 14.0, 15.5, 130.0]
+    expected, covariance = np.polyfit(sizes, times, 1, w=1 / np.array(times), cov=True)
+    fitted = line(sizes, times)
+    assert (fitted.slope, fitted.intercept) == pytest.approx(tuple(expected))
+    assert (fitted.slope_error, fitted.intercept_error) == pytest.approx(
+        tuple(np.sqrt(np.diag(covariance)))
+    )
 
 
 def test_drawing_is_compared_with_the_fastest_other_mechanism():

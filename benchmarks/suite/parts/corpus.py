@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from suite.figures import Figure, compared, growth, plain, spread
+from suite.figures import Figure, compared, growth, line, plain, spread
 from suite.place import WORDS, Place
 from suite.process import worker
 from suite.rows import Results, Row
@@ -11,11 +11,15 @@ TITLE = "Texts to a release: 20 newsgroups"
 NOTE = """\
 `syntf anonymize` is timed as a whole process, with start-up and reading the file. *Through
 Python* is timed from texts in memory to a release on disk, without imports. For scikit-learn,
-only the call is timed, with the texts in memory. Every round runs in a new process. *Time for ×
-10, less start-up* divides the time for ten times the documents by the time for one, after
-subtracting the time for ten texts from both. *Per byte against ASCII* does the same with
-processor times of texts whose letters are replaced by others."""
+only the call is timed, with the texts in memory. Every round runs in a new process. *Fixed
+cost* and *for each million documents* are intercept and slope of a straight line through all
+rounds of all sizes, by least squares of relative deviations, with the range of one standard
+error. *Distance from this line* is that of the size whose median is farthest from it. *Per byte
+against ASCII* divides processor times of texts whose letters are replaced by others, after
+subtracting the time for ten texts from both."""
 
+DOCUMENTS = 18_846
+"""Documents of 20 newsgroups."""
 LARGEST_FOR_SKLEARN = 10
 """Most copies of 20 newsgroups for scikit-learn, which holds all texts in memory."""
 OTHER_LETTERS = {"accents": "vowels with accents", "cyrillic": "Cyrillic letters"}
@@ -151,18 +155,42 @@ def _growing(found: Results) -> list[Figure]:
             f"corpus/memory-{times}", f"peak memory, {WORDS:,} words, × {times}", found[key],
             of="peak", unit="MB", must=600.0, aim=300.0,
         )  # fmt: skip
-        large = found[f"corpus/default/{times}"].values("seconds")
-        small = found["corpus/default/1"].values("seconds")
-        start = found["corpus/ten"].values("seconds")
-        if times > 1 and large and small and start:
-            values = growth(large, [spread(small).middle] * len(large), spread(start).middle)
-            made.append(
-                Figure(
-                    f"corpus/growth-{times}", f"time for × {times}, less start-up", values,
-                    must=1.05 * times, aim=float(times),
-                )
-            )  # fmt: skip
-    return made
+    return made + [one for preset in ("document", "words") for one in _on_a_line(found, preset)]
+
+
+def _on_a_line(found: Results, preset: str) -> list[Figure]:
+    """Return intercept and slope of the time over millions of documents, of two sizes or more."""
+    prefix = f"corpus/{_key(preset)}/"
+    sizes = {_times(key): found[key].values("seconds") for key in found if key.startswith(prefix)}
+    points = [(times * DOCUMENTS / 1e6, value) for times in sizes for value in sizes[times]]
+    if len({size for size, _ in points}) < 2:
+        return []
+    fitted = line(*zip(*points, strict=True))
+    middles = {times * DOCUMENTS / 1e6: spread(values).middle for times, values in sizes.items()}
+    farthest = max(
+        abs(middle / (fitted.intercept + fitted.slope * size) - 1)
+        for size, middle in middles.items()
+    )
+    title = "default settings" if preset == "document" else f"preset {preset}"
+    largest = max(sizes)
+    return [
+        Figure(
+            f"{prefix}fixed", f"{title}, up to × {largest}: fixed cost",
+            _around(fitted.intercept, fitted.intercept_error), "s",
+        ),
+        Figure(
+            f"{prefix}slope", f"{title}, up to × {largest}: for each million documents",
+            _around(fitted.slope, fitted.slope_error), "s",
+        ),
+        Figure(
+            f"{prefix}distance", f"{title}, up to × {largest}: distance from this line",
+            [100 * farthest], "%", must=5.0,
+        ),
+    ]  # fmt: skip
+
+
+def _around(value: float, error: float) -> list[float]:
+    return [value - error, value, value + error]
 
 
 def _key(preset: str) -> str:
