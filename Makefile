@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest --dist loadscope --numprocesses
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-all coverage lint map commits hooks fuzz audit lock docs tutorial \
-  pictures dist bundle bench bench-large data codebook clean
+  pictures dist bundle processors bench bench-large data codebook clean
 
 help:  ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,9 @@ pictures: $(VENV)/documented  ## Make docs/images again from the running program
 
 dist: $(VENV)/tested  ## Build sdist and wheel, install each into an empty environment, try both.
 	$(BIN)/python tools/check_dist.py
+
+processors: $(VENV)/tested  ## Test the compiled loops on emulated ARM and without AVX-512.
+	$(BIN)/python tools/check_processors.py
 
 bundle: $(VENV)/tested  ## Pack all wheels for machines without a network into dist/.
 	$(BIN)/python tools/make_bundle.py
