@@ -1,192 +1,193 @@
-"""Send requests to `syntf serve` at a fixed rate: response times, errors, memory.
+"""Measure `syntf serve` with 200 connections and one text in each request.
 
-    python benchmarks/serve.py                    # 200 a second for a minute
-    python benchmarks/serve.py --rate 50 --seconds 10
+    python benchmarks/serve.py                        # both units, without and with a ledger
+    python benchmarks/serve.py --workers 1 --rounds 3 --seconds 2
+    python benchmarks/serve.py --folder /mnt/disk     # where the ledger is
 
-Starts a service on loopback, or uses one that runs there (--url). A request starts when it is due,
-even if earlier ones are not answered yet, and its time counts from that moment. The exit code is 1
-if a request failed, if the rate was not reached, or if memory grew.
+Starts a service on loopback for each line and loads it from another process (benchmarks/load.py)
+in several short rounds. Prints the median and the range of the rounds: requests per second,
+response times, and the processor time per request of the service and of the load generator, which
+hardly depend on what else the machine does. The exit code is 1 if a request failed or if memory
+grew.
 """
 
 import argparse
-import asyncio
-import csv
-import io
 import json
-import re
+import os
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import files
-from urllib.parse import urlsplit
+from pathlib import Path
+from statistics import median
+
+from syntf.ledger.ledger import Ledger
 
 GROWTH = 24.0
-"""Megabytes by which memory may vary because of buffers of current requests."""
+"""Megabytes by which the memory of a process may vary because of buffers of current requests."""
+
+LOAD = Path(__file__).with_name("load.py")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
-class Outcome:
-    """Times, errors and memory of all requests."""
+class Service:
+    """A service in processes of its own."""
 
-    seconds: list[float] = field(default_factory=list)
-    errors: dict[str, int] = field(default_factory=dict)
-    memory: list[float] = field(default_factory=list)
+    process: subprocess.Popen[str]
+    url: str
 
-    def failed(self, kind: str) -> None:
-        self.errors[kind] = self.errors.get(kind, 0) + 1
+    def processes(self) -> list[int]:
+        """Return the numbers of the first process and of its workers."""
+        number = self.process.pid
+        workers = Path(f"/proc/{number}/task/{number}/children").read_text().split()
+        return [number, *map(int, workers)]
 
+    def busy(self) -> float:
+        """Return the processor time so far, in seconds."""
+        ticks = 0
+        for number in self.processes():
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / TICKS
 
-class Connections:
-    """A pool of connections that are kept open and used again.
-
-    The service closes connections that were idle for five seconds. This pool closes them after two.
-    """
-
-    def __init__(self, host: str, port: int) -> None:
-        self._address = host, port
-        self._free: list[tuple[float, asyncio.StreamReader, asyncio.StreamWriter]] = []
-
-    async def ask(self, request: bytes) -> tuple[int, bytes]:
-        while self._free:
-            since, reader, writer = self._free.pop()
-            if time.monotonic() - since < 2:
-                break
-            writer.close()
-        else:
-            reader, writer = await asyncio.open_connection(*self._address)
-        try:
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"content-length: (\d+)", head.lower())
-            body = await reader.readexactly(int(length.group(1)) if length else 0)
-        except BaseException:
-            writer.close()
-            raise
-        self._free.append((time.monotonic(), reader, writer))
-        return int(head.split(b" ", 2)[1]), body
-
-    async def close(self) -> None:
-        for _, _, writer in self._free:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-
-def texts() -> list[str]:
-    """Return the texts of the example corpus."""
-    content = files("syntf").joinpath("data", "example.csv").read_text(encoding="utf-8")
-    return [row["text"] for row in csv.DictReader(io.StringIO(content))]
-
-
-def posts(host: str) -> list[bytes]:
-    """Return the bytes of a request for each text."""
-    made = []
-    for text in texts():
-        body = json.dumps({"text": text}).encode()
-        head = (
-            f"POST /v1/anonymize HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        made.append(head.encode() + body)
-    return made
-
-
-async def hold(host: str, port: int, rate: float, seconds: float) -> Outcome:
-    """Send `rate` requests per second, evenly, for `seconds` seconds."""
-    found, connections, ready = Outcome(), Connections(host, port), posts(host)
-    loop, running = asyncio.get_running_loop(), set()
-    began = loop.time()
-
-    async def one(number: int, due: float) -> None:
-        try:
-            status, body = await asyncio.wait_for(connections.ask(ready[number % len(ready)]), 30)
-        except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
-            found.failed(type(error).__name__)
-            return
-        found.seconds.append(loop.time() - due)
-        if status != 200 or b'"counts"' not in body:
-            found.failed(str(status))
-
-    async def watch() -> None:
-        request = f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
-        while True:
-            _, body = await connections.ask(request)
-            resident = re.search(rb"^process_resident_memory_bytes (\S+)", body, re.MULTILINE)
-            found.memory.append(float(resident.group(1)) / 1e6 if resident else 0.0)
-            await asyncio.sleep(1)
-
-    watching = asyncio.create_task(watch())
-    for number in range(round(rate * seconds)):
-        due = began + number / rate
-        await asyncio.sleep(max(0.0, due - loop.time()))
-        task = asyncio.create_task(one(number, due))
-        running.add(task)
-        task.add_done_callback(running.discard)
-    await asyncio.gather(*running)
-    watching.cancel()
-    await asyncio.gather(watching, return_exceptions=True)
-    await connections.close()
-    return found
+    def memory(self) -> float:
+        """Return the memory of all processes in megabytes; what they share counts once."""
+        kilobytes = 0
+        for number in self.processes():
+            lines = Path(f"/proc/{number}/smaps_rollup").read_text().splitlines()
+            kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        return kilobytes / 1000
 
 
 @contextmanager
-def service(options: list[str]) -> Iterator[str]:
-    """Start a service in its own process and yield its address."""
-    command = [sys.executable, "-m", "syntf", "serve", "--port", "0", "--rate", "1e6", "--quiet"]
+def service(options: list[str]) -> Iterator[Service]:
+    """Start a service and stop it at the end."""
+    command = [sys.executable, "-m", "syntf", "serve", "--port", "0", "--rate", "1e9", "--quiet"]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            yield line.split()[2].rstrip(";")
+            yield Service(process, line.split()[2].rstrip(";"))
         finally:
             process.terminate()
 
 
-def report(found: Outcome, rate: float, seconds: float, took: float) -> bool:
-    """Print the outcome; return whether it meets the limits."""
-    times = sorted(found.seconds)
-    wanted = round(rate * seconds)
-    held = len(times) / took
-    print(f"{len(times):,} of {wanted:,} answered in {took:.1f} s: {held:.0f} a second")
-    if times:
-        shares = {"50 %": 0.5, "90 %": 0.9, "99 %": 0.99, "99.9 %": 0.999}
-        for name, share in shares.items():
-            print(f"  {name:>7}  {1000 * times[int(share * (len(times) - 1))]:8.1f} ms")
-        print(f"  {'slowest':>7}  {1000 * times[-1]:8.1f} ms")
-    print(f"errors: {found.errors or 'none'}")
-    steady = found.memory[len(found.memory) // 6 :]  # after the first connections and threads
-    half = len(steady) // 2
-    first, last = max(steady[: half + 1]), max(steady[half:])
-    print(f"memory: {first:.0f} MB at most in the first half, {last:.0f} MB in the second")
-    return not found.errors and held > 0.95 * rate and last - first < GROWTH
+@dataclass
+class Rounds:
+    """What the rounds of one service gave."""
+
+    rate: list[float] = field(default_factory=list)
+    middle: list[float] = field(default_factory=list)
+    slowest: list[float] = field(default_factory=list)
+    service: list[float] = field(default_factory=list)
+    client: list[float] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+    errors: dict[str, int] = field(default_factory=dict)
+
+    def add(self, running: Service, load: list[str]) -> None:
+        """Load a service once."""
+        before = running.busy()
+        done = subprocess.run(
+            [sys.executable, str(LOAD), running.url, *load],
+            stdout=subprocess.PIPE, text=True, check=True,
+        )  # fmt: skip
+        found = json.loads(done.stdout)
+        requests = found["requests"]
+        self.rate.append(requests / found["seconds"])
+        self.middle.append(found["milliseconds"][0])
+        self.slowest.append(found["milliseconds"][2])
+        self.service.append(1000 * (running.busy() - before) / requests)
+        self.client.append(1000 * found["client_seconds"] / requests)
+        self.memory.append(running.memory())
+        for kind, count in found["errors"].items():
+            self.errors[kind] = self.errors.get(kind, 0) + count
+
+    def line(self) -> str:
+        """Return the figures as one line of a table."""
+        return " | ".join(
+            [
+                spread(self.rate, "{:,.0f}"),
+                spread(self.middle, "{:.0f}"),
+                spread(self.slowest, "{:.0f}"),
+                spread(self.service, "{:.2f}"),
+                spread(self.client, "{:.3f}"),
+                f"{self.memory[0]:.0f}, {self.memory[-1]:.0f}",
+            ]
+        )
+
+    def failed(self, processes: int) -> bool:
+        """Return whether a request failed, or memory grew after the first round."""
+        grown = self.memory[-1] - self.memory[min(1, len(self.memory) - 1)]
+        return bool(self.errors) or grown > GROWTH * processes
+
+
+def spread(values: list[float], form: str) -> str:
+    """Return the median of the values, and the least and the largest in brackets."""
+    least, most = form.format(min(values)), form.format(max(values))
+    return f"{form.format(median(values))} ({least}–{most})"
+
+
+def measure(options: argparse.Namespace, preset: str, ledger: Path | None) -> Rounds:
+    """Start a service and load it in rounds."""
+    load = ["--connections", str(options.connections), "--seconds", str(options.seconds)]
+    load += ["--gzip"] if options.gzip else []
+    start = ["--preset", preset, "--workers", str(options.workers)]
+    start += [] if ledger is None else ["--ledger", str(ledger)]
+    found = Rounds()
+    with service([*start, *options.options]) as running:
+        warm_up = [
+            sys.executable,
+            str(LOAD),
+            running.url,
+            "--seconds",
+            "0.5",
+            "--connections",
+            "20",
+        ]
+        names = [] if ledger is None else ["--ids", "warm"]
+        subprocess.run([*warm_up, *names], stdout=subprocess.DEVNULL, check=True)
+        for number in range(options.rounds):
+            names = [] if ledger is None else ["--ids", f"round {number}"]
+            found.add(running, [*load, *names])
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rate", type=float, default=200)
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--url", help="address of a service that runs on loopback")
-    parser.add_argument("options", nargs="*", help="options of syntf serve, after --")
+    parser.add_argument("--connections", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--gzip", action="store_true", help="ask for compressed answers")
+    parser.add_argument("--presets", nargs="+", default=["document", "words"])
+    parser.add_argument("--ledgers", nargs="+", default=["without", "with"])
+    parser.add_argument("--folder", type=Path, help="folder of the ledgers")
+    parser.add_argument("--options", nargs=argparse.REMAINDER, default=[], help="of syntf serve")
     options = parser.parse_args()
-    if options.url and urlsplit(options.url).hostname not in ("127.0.0.1", "localhost", "::1"):
-        parser.error("--url must name a service on loopback")
-
-    def run(url: str) -> bool:
-        place = urlsplit(url)
-        began = time.perf_counter()
-        load = hold(place.hostname or "", place.port or 80, options.rate, options.seconds)
-        found = asyncio.run(load)
-        return report(found, options.rate, options.seconds, time.perf_counter() - began)
-
-    if options.url:
-        passed = run(options.url)
-    else:
-        with service(options.options) as url:
-            passed = run(url)
-    sys.exit(not passed)
+    print(f"{options.connections} connections, {options.workers} workers, {os.cpu_count()} cores, "
+          f"{options.rounds} rounds of {options.seconds:g} s; median (range)")  # fmt: skip
+    print("unit | ledger | requests/s | ms at 50 % | ms at 99 % | service ms/request | "
+          "client ms/request | MB first, last | load before, after")  # fmt: skip
+    failed = False
+    for preset in options.presets:
+        for kind in options.ledgers:
+            before = os.getloadavg()[0]
+            with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+                path = Path(folder, "texts.ledger") if kind == "with" else None
+                if path is not None:
+                    Ledger.create(path, budget=1e9)
+                found = measure(options, preset, path)
+                if path is not None:
+                    Ledger(path).verify()
+            after = os.getloadavg()[0]
+            print(f"{preset} | {kind} | {found.line()} | {before:.1f}, {after:.1f}", flush=True)
+            if found.errors:
+                print(f"errors: {found.errors}")
+            failed |= found.failed(options.workers + 1)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

@@ -643,10 +643,10 @@ def kill(*arguments):
 ledger = Ledger(sys.argv[1])
 if sys.argv[2] == "written":  # pages of the transaction are on the disk, its end is not
     places = []
-    def place(original=ledger._refuse_replaced):
+    def place(original=ledger.refuse_replaced):
         places.append(1)
         len(places) == 2 and kill()
-    ledger._refuse_replaced = place
+    ledger.refuse_replaced = place
 ledger.spend(1, [Names([f"{i}" for i in range(60_000)])])
 kill()
 """

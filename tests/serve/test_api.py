@@ -68,6 +68,72 @@ def test_metrics_count_requests_and_documents(client):
     assert "syntf_documents_total 6.0" in lines
 
 
+def test_statuses_that_depend_on_a_body_share_one_label(client):
+    """A text that is too large looks like any other refused request to who reads the metrics."""
+    ours = client(max_body=1000)
+    for sent in ({"text": "a" * 2000}, {"text": 3}, {"text": TEXT, "id": "1"}):
+        assert ours.post("/v1/anonymize", json=sent).status_code in (409, 413, 422)
+    lines = ours.get("/metrics").text.splitlines()
+    assert [line for line in lines if line.startswith("syntf_requests_total{")] == [
+        'syntf_requests_total{route="other",status="4xx"} 1.0',  # refused before it had a route
+        'syntf_requests_total{route="/v1/anonymize",status="4xx"} 2.0',
+    ]
+
+
+def test_metrics_have_no_durations_memory_or_processor_time(client):
+    ours = client()
+    ours.post("/v1/anonymize", json={"text": TEXT})
+    names = {line.split("{")[0].split()[0] for line in ours.get("/metrics").text.splitlines()
+             if not line.startswith("#")}  # fmt: skip
+    assert names == {"syntf_requests_total", "syntf_documents_total", "syntf_workers"}
+
+
+@pytest.mark.parametrize(
+    ("accepted", "packed"),
+    [("gzip", True), ("br, gzip;q=0.5", True), ("gzip;q=0", False), ("br", False), ("", False)],
+)
+def test_answers_are_compressed_if_the_client_accepts_it(client, accepted, packed):
+    headers = {"Accept-Encoding": accepted}
+    sent = {"documents": [{"text": TEXT}] * 5}
+    answer = client().post("/v1/anonymize", json=sent, headers=headers)
+    assert (answer.headers.get("Content-Encoding") == "gzip") is packed
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert len(answer.json()["documents"]) == 5
+    if packed:
+        assert int(answer.headers["Content-Length"]) < len(answer.content) / 2
+
+
+def test_the_page_is_not_compressed(client):
+    """Its answers show the text and what was drawn before it was replaced."""
+    play = {"texts": [TEXT * 50], "loss": 3, "neighbours": 2, "length": 9}
+    answer = client().post("/page/draw", json=play, headers={"Accept-Encoding": "gzip"})
+    assert answer.status_code == 200
+    assert "Content-Encoding" not in answer.headers
+
+
+def test_a_body_that_ends_early_is_not_charged(client, tmp_path, toy_anonymizer):
+    """The client closes the connection after a part that is a valid request by itself."""
+    loss = toy_anonymizer.guarantee().loss_per_document
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=9 * loss)
+    app, sent = client(ledger).app, []
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "path": "/v1/anonymize", "method": "POST", "headers": headers}
+    messages = [
+        {"type": "http.request", "body": b'{"text": "cat"}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    assert sent[0]["status"] == 400
+    assert not ledger.verify().runs
+
+
 def refusals(canary):
     """Requests with the canary in every possible place, and the status that each must get."""
     bad = f"{canary} cat"

@@ -90,7 +90,10 @@ def service_results(start, canary, tmp_path_factory):
             server.ask("/healthz")  # by now the other request has begun
             server.process.send_signal(signal.SIGTERM)
             with pytest.raises(subprocess.TimeoutExpired):
-                server.process.wait(1)
+                server.process.wait(0.5)
+            with socket.create_connection(server.address, timeout=30) as late:
+                late.sendall(head.encode() + body)
+                results["late"] = late.makefile("rb").read().decode()  # until it is closed
             slow.sendall(body[10:])
             answer = b""
             while part := slow.recv(65536):
@@ -113,6 +116,13 @@ def test_sigterm_finishes_the_running_request(results):
     """The request is still answered, then the process ends with exit code 0."""
     assert results["interrupted"].startswith("HTTP/1.1 200")
     assert results["code"] == 0
+
+
+def test_new_requests_are_refused_while_the_service_stops(results):
+    head, _, body = results["late"].partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 503")
+    assert "connection: close" in head.lower().splitlines()
+    assert json.loads(body) == {"detail": "the service is about to stop: ask again later"}
 
 
 def test_the_log_contains_no_text(results, canary):

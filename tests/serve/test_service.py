@@ -1,4 +1,4 @@
-"""Requests share no draws, the ledger is charged first, and no text is kept."""
+"""Requests share no draws, and no text is kept."""
 
 import gc
 import threading
@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from syntf.core import entropy
-from syntf.core.errors import BudgetError, SyntfError
-from syntf.ledger.ledger import Ledger
+from syntf.core.errors import SyntfError
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.serve.service import Service
 
@@ -33,13 +32,13 @@ def test_a_fitted_vocabulary_is_refused(toy_vectors):
 
 
 def test_counts_sum_to_n_and_are_in_vocabulary_order(toy_anonymizer):
-    answer = Service(toy_anonymizer).anonymize([TEXT, "", "qqq"])
     outputs = list(toy_anonymizer.vocabulary.outputs)
-    for counts in answer.counts:
+    for document in Service(toy_anonymizer).draw([TEXT, "", "qqq"]):
+        counts = document["counts"]
         assert sum(counts.values()) == 20
         places = [outputs.index(word) for word in counts]
         assert places == sorted(places)
-    assert answer.run is None
+        assert Counter(document["words"]) == counts
 
 
 def test_service_reads_the_same_terms_as_the_anonymizer(toy_anonymizer):
@@ -53,8 +52,8 @@ def test_draws_follow_the_table(toy_anonymizer):
     """Of 20,000 words drawn for one input, each output comes as often as its weight says (5 σ)."""
     service = Service(toy_anonymizer)
     total = Counter()
-    for counts in service.anonymize(["cat"] * 1000).counts:
-        total.update(counts)
+    for document in service.draw(["cat"] * 1000):
+        total.update(document["counts"])
     term = toy_anonymizer.term("cat")
     chances = toy_anonymizer.mechanism.weights(term) / toy_anonymizer.mechanism.total
     found = np.array([total[word] for word in toy_anonymizer.vocabulary.outputs])
@@ -78,7 +77,7 @@ def test_threads_never_share_draws(toy_anonymizer, monkeypatch):
     def ask(number):
         if number < 20:
             gate.wait(30)
-        return service.anonymize([TEXT]).counts[0]
+        return service.draw([TEXT])[0]["counts"]
 
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(ask, range(requests)))
@@ -92,7 +91,7 @@ def test_threads_never_share_draws(toy_anonymizer, monkeypatch):
 def test_no_token_of_a_text_is_kept(toy_anonymizer, canary):
     service = Service(toy_anonymizer)
     word = canary + "kept"
-    service.anonymize([f"cat {word} dog"])
+    service.draw([f"cat {word} dog"])
     gc.collect()
     holders = [
         kept for kept in gc.get_objects()
@@ -100,40 +99,6 @@ def test_no_token_of_a_text_is_kept(toy_anonymizer, canary):
     ]  # fmt: skip
     assert not holders
     assert word not in vars(toy_anonymizer.reader).get("term_of", {})
-
-
-def test_a_ledger_is_charged_before_anything_is_drawn(toy_anonymizer, tmp_path, monkeypatch):
-    loss = toy_anonymizer.guarantee().loss_per_document
-    ledger = Ledger.create(tmp_path / "texts.ledger", budget=2.5 * loss)
-    service = Service(toy_anonymizer, ledger)
-    assert service.anonymize([TEXT], ["one"]).run.number == 1
-    assert service.anonymize([TEXT, TEXT], ["one", "two"]).run.number == 2
-
-    def urandom(size):
-        raise AssertionError("drawn")
-
-    monkeypatch.setattr(entropy.os, "urandom", urandom)
-    with pytest.raises(BudgetError, match="1 of 2 documents"):
-        service.anonymize([TEXT, TEXT], ["one", "three"])
-    monkeypatch.undo()
-    assert service.anonymize([TEXT], ["three"]).run.number == 3
-
-
-def test_racing_requests_cannot_exceed_the_budget(toy_anonymizer, tmp_path):
-    loss = toy_anonymizer.guarantee().loss_per_document
-    service = Service(toy_anonymizer, Ledger.create(tmp_path / "race.ledger", budget=3.5 * loss))
-    gate = threading.Barrier(8)
-
-    def ask(_):
-        gate.wait(30)
-        try:
-            return service.anonymize([TEXT], ["one"]).run.number
-        except BudgetError:
-            return None
-
-    with ThreadPoolExecutor(8) as pool:
-        won = [number for number in pool.map(ask, range(8)) if number]
-    assert sorted(won) == [1, 2, 3]
 
 
 def test_explain_shows_the_row_of_the_table(toy_anonymizer):

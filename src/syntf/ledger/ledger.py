@@ -131,15 +131,15 @@ would lose 4.00; nothing was charged or drawn
         When this returns, the charge is on the disk. If it raises an error, draw nothing. The
         batches are read once, before the ledger is locked.
         """
-        units = _loss_units(loss)
+        units = loss_units(loss)
         with self._connect() as db:
             charge, documents, named_by = self._collect(db, batches)
             if not documents:
                 return charge
             db.execute("BEGIN IMMEDIATE")
-            content = self._read_checked(db)
+            content = self.read_checked(db)
             if self.budgets["document"] is not None:
-                _refuse_other_naming(content.runs, named_by)
+                refuse_other_naming(content.last, named_by)
             self._refuse_overspending(db, units)
             names = store.names_hash(
                 db.execute("SELECT name, kind, count FROM due ORDER BY name, kind")
@@ -150,9 +150,9 @@ would lose 4.00; nothing was charged or drawn
             db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*vars(run).values(),))
             db.execute("INSERT INTO spends SELECT name, kind, ?, count FROM due "
                        "ORDER BY name, kind", (number,))  # fmt: skip
-            self._refuse_replaced()
+            self.refuse_replaced()
             db.execute("COMMIT")
-        self._refuse_replaced()  # the next run must find the file that was written
+        self.refuse_replaced()  # the next run must find the file that was written
         charge.run = run
         return charge
 
@@ -165,7 +165,7 @@ would lose 4.00; nothing was charged or drawn
         with self._connect() as db:
             db.execute("BEGIN")
             store.check_pages(db)
-            content = self._read_checked(db)
+            content = self.read_checked(db)
         if head is not None and head not in {content.origin, *(run.hash for run in content.runs)}:
             raise Refused(
                 "the ledger does not have this head: it was set back to an earlier state, or it is "
@@ -177,7 +177,7 @@ would lose 4.00; nothing was charged or drawn
         """Return the runs, and how documents and authors stand where they have a budget."""
         with self._connect() as db:
             db.execute("BEGIN")
-            content = self._read_checked(db)
+            content = self.read_checked(db)
             found = {}
             for kind, budget in content.budgets.items():
                 if budget is not None:
@@ -267,17 +267,19 @@ would lose 4.00; nothing was charged or drawn
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        self._refuse_replaced()
+        self.refuse_replaced()
         with store.connect(self.path) as db:
             yield db
 
-    def _read_checked(self, db: sqlite3.Connection) -> Content:
+    def read_checked(self, db: sqlite3.Connection) -> Content:
+        """Read everything, check every hash, and check that it is still the same ledger."""
         content = store.read_checked(db)
         if content.origin != self.origin:
             raise SyntfError(f"the ledger {self.path} was replaced by another one")
         return content
 
-    def _refuse_replaced(self) -> None:
+    def refuse_replaced(self) -> None:
+        """Raise an error if another file has taken the place of the ledger."""
         if _file_identity(self.path) != self._identity:
             raise SyntfError(f"the ledger {self.path} was replaced while it was in use")
 
@@ -303,7 +305,8 @@ def format_units(units: int, *, up: bool = False) -> str:
     return f"{sign}{abs(cents) // 100:,}.{abs(cents) % 100:02}"
 
 
-def _loss_units(loss: float) -> int:
+def loss_units(loss: float) -> int:
+    """Return a loss in units of 1/UNIT, rounded up; an error unless it is a finite number."""
     if not isfinite(loss) or loss < 0:
         raise SyntfError(f"a loss must be a finite number, at least 0, not {loss!r}")
     return min(ceil(Fraction(loss) * UNIT), 2 * LIMIT * UNIT)  # more than every budget
@@ -324,10 +327,10 @@ def _count_names(
     return ((name, kind, count, rows[name]) for name, count in Counter(names).items())
 
 
-def _refuse_other_naming(runs: Sequence[Run], named_by: NamedBy) -> None:
+def refuse_other_naming(last: Run | None, named_by: str) -> None:
     """Refuse ids if the last run used texts, and texts if it used ids: budgets would double."""
-    if runs and runs[-1].named_by != named_by:
-        before, now = runs[-1].named_by, named_by
+    if last is not None and last.named_by != named_by:
+        before, now = last.named_by, named_by
         raise NamingError(
             f"the ledger identifies documents by {before}s, and this run by {now}s, which would "
             "give each document a second budget: use --id as before"

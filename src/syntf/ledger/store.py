@@ -90,6 +90,11 @@ class Content:
     runs: tuple[Run, ...] = ()
 
     @property
+    def last(self) -> Run | None:
+        """The last run, if there is one."""
+        return self.runs[-1] if self.runs else None
+
+    @property
     def head(self) -> str:
         """The hash of the last run, which covers everything in the file."""
         return self.runs[-1].hash if self.runs else self.origin
@@ -122,10 +127,15 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
 
     `synchronous = EXTRA`: a commit returns only when it and the end of its journal are on the disk.
     The path is resolved, so that the journal lies beside the file itself, not beside a link.
+    Only one thread may use the connection at a time, but any thread may close it.
     """
     try:
         address = f"{path.resolve().as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, timeout=WAIT, isolation_level=None)) as db:
+        with closing(
+            sqlite3.connect(
+                address, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
+            )
+        ) as db:
             for setting in ("synchronous = EXTRA", "trusted_schema = OFF", "cell_size_check = ON"):
                 db.execute(f"PRAGMA {setting}")
             if db.execute("PRAGMA journal_mode").fetchone()[0] != "delete":

@@ -8,20 +8,25 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from jinja2 import Environment, PackageLoader
 from starlette.exceptions import HTTPException
 
 from syntf import __version__
-from syntf.core.errors import BudgetError, NamingError, SyntfError
 from syntf.serve import schemas
+from syntf.serve.answers import Answers, problem, respond
+from syntf.serve.charging import Charger
 from syntf.serve.config import Config
 from syntf.serve.document_playground import DocumentPlayground
 from syntf.serve.document_service import DocumentService
+from syntf.serve.fast import FastRoute
 from syntf.serve.guard import Guard
 from syntf.serve.metrics import Metrics
 from syntf.serve.playground import Playground
 from syntf.serve.service import Service
+
+RELEASE_PATH = "/v1/anonymize"
 
 API_FILES = {
     "/docs": ("docs.html", "text/html"),
@@ -62,7 +67,7 @@ STATUS_DESCRIPTIONS = {
     422: "The request does not match this description.",
     429: "Too many requests from this address.",
     500: "Internal error.",
-    503: "The ledger cannot be used: nothing was drawn.",
+    503: "The ledger cannot be used, or the service is about to stop: nothing was drawn.",
 }
 
 
@@ -78,13 +83,20 @@ def create_app(
     service: Service | DocumentService,
     config: Config,
     playground: Playground | DocumentPlayground | None = None,
+    *,
+    metrics: Metrics | None = None,
+    charger: Charger | None = None,
 ) -> Guard:
     """Build the application.
 
     The page is added if there is a playground, the configuration allows it, and the service has
-    no ledger: the page draws without charging.
+    no ledger: the page draws without charging. By default the ledger is charged in a thread, and
+    the metrics are those of this process.
     """
-    metrics = Metrics()
+    metrics = metrics or Metrics()
+    if charger is None and service.ledger is not None:
+        charger = Charger.of_ledger(service.ledger, service.loss)
+    answers = Answers(service, config, metrics, charger)
     token = HTTPBearer(auto_error=False, scheme_name="token")  # the guard checks it
     secured = [Security(token)] if config.token else []
     app = FastAPI(
@@ -97,44 +109,14 @@ def create_app(
     )
 
     @app.post(
-        "/v1/anonymize",
+        RELEASE_PATH,
         response_model=(schemas.DocumentRelease if service.unit == "document" else schemas.Release),
         responses=error_responses(408, 409, 413, 415, 422, 503),
         dependencies=secured,
     )
-    def anonymize(body: schemas.Body) -> Response:
+    async def anonymize(body: schemas.Body, request: Request) -> Response:
         """Release each text. Every answer is a release of its own, and losses add up."""
-        documents = [body] if isinstance(body, schemas.Document) else body.documents
-        if len(documents) > config.max_documents:
-            raise HTTPException(413, f"a request may have {config.max_documents:,} documents")
-        ids = all_or_none("id", [document.id for document in documents])
-        authors = all_or_none("author", [document.author for document in documents])
-        if service.ledger is None and (ids or authors):
-            raise HTTPException(409, "remove id and author: the service has no ledger")
-        if service.ledger is not None:
-            try:
-                service.ledger.check_authors(authors is not None)
-            except SyntfError:
-                advice = "send an author for" if authors is None else "remove the author of"
-                raise HTTPException(
-                    409, f"{advice} every document: see the budgets of the ledger"
-                ) from None
-        answer = service.anonymize([document.text for document in documents], ids, authors)
-        metrics.count_documents(len(documents))
-        run = answer.run
-        released: list[dict[str, Any]] = [
-            {"counts": counts, "words": list(words(counts))} for counts in answer.counts
-        ]
-        if answer.labels is not None and answer.prototypes is not None:
-            for one, label, numbers in zip(released, answer.labels, answer.prototypes, strict=True):
-                one |= {"prototypes": numbers, "labels": label}
-        return JSONResponse(
-            {
-                "documents": released,
-                "guarantee": service.guarantee,
-                "charged": None if run is None else {"run": run.number, "head": run.hash},
-            }
-        )
+        return respond(await answers.release(body), request.scope["headers"])
 
     if isinstance(service, DocumentService):
         add_prototypes(app, service, secured)
@@ -158,7 +140,7 @@ def create_app(
 
     @app.get("/metrics", responses=error_responses(), response_class=Response, dependencies=secured)
     def prometheus() -> Response:
-        """Return counters and durations for Prometheus; they contain no text."""
+        """Return counters for Prometheus; none depends on a text."""
         return Response(metrics.as_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     shows_page = playground is not None and config.shows_page and service.ledger is None
@@ -174,28 +156,9 @@ def create_app(
     def refused(request: Request, error: HTTPException) -> Response:
         return problem(error.status_code, error.detail, error.headers)
 
-    @app.exception_handler(BudgetError)
-    def over_budget(request: Request, error: BudgetError) -> Response:
-        # Say no more: the remaining budget would reveal what was released before.
-        return problem(
-            409,
-            "the ledger refuses: a document or an author of this request would lose more than "
-            "their budget; nothing was charged or drawn",
-        )
-
-    @app.exception_handler(NamingError)
-    def other_names(request: Request, error: NamingError) -> Response:
-        return problem(
-            409,
-            "the ledger refuses: send an id with every document, or with none, as in the "
-            "requests before; nothing was charged or drawn",
-        )
-
-    @app.exception_handler(SyntfError)
-    def unusable_ledger(request: Request, error: SyntfError) -> Response:
-        return problem(503, "the ledger cannot be charged: run syntf ledger verify")
-
-    return Guard(app, config, metrics)
+    metrics.set_routes([route.path for route in app.routes if isinstance(route, APIRoute)])
+    (release,) = (route for route in app.routes if getattr(route, "path", None) == RELEASE_PATH)
+    return Guard(FastRoute(app, answers, RELEASE_PATH, release), config, metrics)
 
 
 def add_explain(app: FastAPI, service: Service, secured: Sequence[Any]) -> None:
@@ -284,22 +247,6 @@ def file_route(content: bytes, media_type: str) -> Any:
     return answer
 
 
-def all_or_none(field: str, values: list[str | None]) -> list[str] | None:
-    """Return the ids or authors of all documents, or None if no document has one.
-
-    Raises an HTTPException if only some documents have one.
-    """
-    present = [value for value in values if value is not None]
-    if present and len(present) < len(values):
-        raise HTTPException(409, f"send {field} for every document or for no document")
-    return present or None
-
-
-def words(counts: dict[str, int]) -> Iterable[str]:
-    """Repeat each word as often as it was counted."""
-    return (word for word, count in counts.items() for _ in range(count))
-
-
 def describe_errors(errors: Iterable[Any]) -> str:
     """Say where a request is wrong and how, without repeating anything that was sent.
 
@@ -313,8 +260,3 @@ def describe_errors(errors: Iterable[Any]) -> str:
                  for part in parts)  # fmt: skip
         found.append(f"{'.'.join(place)}: {error['msg']}")
     return "; ".join(list(dict.fromkeys(found))[:5])
-
-
-def problem(status: int, detail: str, headers: Any = None) -> Response:
-    """Make an error response."""
-    return JSONResponse({"detail": detail}, status, headers)

@@ -1,10 +1,10 @@
-"""Anonymise whole documents for the HTTP service; this module does not know HTTP.
+"""Draw for whole documents on behalf of the HTTP service; this module does not know HTTP.
 
 *Guarantee.* Every answer is a release of its own: each text is described by one choice among public
 answers, which is randomised with fresh entropy of the operating system. There is no pilot: texts
 answer from the general list of the codebook, or from the list of an earlier release, which is
-public. With a ledger, a request is charged before it draws; if the charge is refused, nothing is
-drawn. Nothing of a text is kept after its answer.
+public. Nothing of a text is kept after its answer. Who calls `draw` has charged the ledger before,
+if there is one (`syntf.serve.batch`).
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ import numpy as np
 from syntf.codebook.encoder import Encoded
 from syntf.ledger.ledger import Ledger
 from syntf.pipeline.document import DocumentAnonymizer
-from syntf.serve.service import Answer, BaseService, counts_by_word
+from syntf.serve.service import BaseService, Released, released
 
 
 class DocumentService(BaseService[DocumentAnonymizer]):
-    """Anonymise whole documents for several threads, and charge a ledger if there is one."""
+    """Release one choice for each text; several threads may do so at once."""
 
     unit = "document"
     needs = "a public codebook"
@@ -35,24 +35,21 @@ class DocumentService(BaseService[DocumentAnonymizer]):
         reader = self.anonymizer.reader
         return self.anonymizer.encoder.encode_texts(texts, reader, term_of=self.word_numbers())
 
-    def anonymize(
-        self,
-        texts: Sequence[str],
-        ids: Sequence[str] | None = None,
-        authors: Sequence[str] | None = None,
-    ) -> Answer:
-        """Charge the ledger, if there is one, then release one answer for each text.
+    @property
+    def is_quick(self) -> bool:
+        """Whether a short text takes well below a millisecond: not with a model as encoder."""
+        return super().is_quick and not self.anonymizer.encoder.codebook.encoder
 
-        Raises
-        ------
-        BudgetError : the ledger refuses the documents; nothing was charged or drawn.
-        """
-        run = self.charge(texts, ids, authors)
+    def draw(self, texts: Sequence[str]) -> list[Released]:
+        """Release one answer for each text. Each call spends the loss of these documents."""
         drawn = self.anonymizer.draw_singly(self.read(texts))
         mechanism, entry_list = self.anonymizer.single, self.anonymizer.single_list
         counts, labels = mechanism.described(drawn)
-        sets = drawn.entries(entry_list, np.arange(len(texts)))
-        return Answer(counts_by_word(counts, mechanism.terms), run, labels, sets.tolist())
+        sets = drawn.entries(entry_list, np.arange(len(texts))).tolist()
+        documents = released(counts, mechanism.terms)
+        for document, label, numbers in zip(documents, labels, sets, strict=True):
+            document |= {"prototypes": numbers, "labels": label}
+        return documents
 
     def prototypes(self) -> dict[str, Any]:
         """Return the public list that texts answer from, and how often an answer is kept."""

@@ -33,6 +33,9 @@ OPEN_PATHS = ("/docs", "/favicon.ico", "/static/")
 BODY_SECONDS = 30.0
 """Time limit for a request to arrive, so that slow clients do not hold connections."""
 
+STOP_SECONDS = 20.0
+"""Time limit for requests that are still arriving when the service was asked to stop."""
+
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -43,11 +46,14 @@ SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+PROXY_HEADERS = (b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip", b"via")
 """Headers that only a proxy adds. Other machines can then reach the service: require a token."""
 
 SINGLE_HEADERS = (b"host", b"origin", b"authorization", b"content-length", b"content-encoding")
 """Headers that decide whether a request is accepted. A request may send each only once."""
+
+_ENCODED_HEADERS = [(name.lower().encode(), value.encode()) for name, value in
+                    SECURITY_HEADERS.items()]  # fmt: skip
 
 _GZIP = 16 + zlib.MAX_WBITS  # zlib's code for a gzip header
 
@@ -67,10 +73,14 @@ class Guard:
     """ASGI middleware that checks, limits and logs every request to the service."""
 
     def __init__(self, app: ASGIApp, config: Config, metrics: Metrics) -> None:
+        self.metrics = metrics
         self._app = app
         self._config = config
-        self._metrics = metrics
+        self._allowed_hosts = config.host_names
         self._limiter = RateLimiter(config.rate)
+        self._running = 0
+        self._arriving: set[asyncio.Timeout] = set()
+        self._stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -80,6 +90,19 @@ class Guard:
         else:
             await send({"type": "websocket.close", "code": 1003})
 
+    async def finish(self) -> None:
+        """Refuse new requests, and return when all others are answered.
+
+        A request that is still arriving has STOP_SECONDS left for it. A request that was charged is
+        answered, however long the ledger took.
+        """
+        self._stopping = True
+        latest = asyncio.get_running_loop().time() + STOP_SECONDS
+        for arriving in self._arriving:
+            arriving.reschedule(min(latest, arriving.when() or latest))
+        while self._running:
+            await asyncio.sleep(0.01)
+
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = time.perf_counter()
         status = 0
@@ -88,11 +111,16 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = [*message["headers"], *_encode(SECURITY_HEADERS.items())]
+                headers = [*message["headers"], *_ENCODED_HEADERS]
+                if self._stopping:
+                    headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}
             await send(message)
 
+        self._running += 1
         try:
+            if self._stopping:
+                raise RequestRefused(503, "the service is about to stop: ask again later")
             self._check(scope)
             await self._app(scope, await self._read_body(scope, receive), send_with_headers)
         except RequestRefused as refused:
@@ -102,24 +130,26 @@ class Guard:
             if not status:
                 await _refuse(RequestRefused(500, "internal error"), send_with_headers)
         finally:
+            self._running -= 1
             route = getattr(scope.get("route"), "path", None)
+            self.metrics.count_request(route, status or 500)
             seconds = time.perf_counter() - start
-            self._metrics.count_request(route, status, seconds)
             log.info("%s %d %.1f ms", route or OTHER_ROUTE, status, 1000 * seconds)
 
     def _check(self, scope: Scope) -> None:
         """Refuse requests that the service is not meant for, before any of the body is read."""
-        sent = [name for name, _ in scope["headers"]]
-        if any(sent.count(name) > 1 for name in SINGLE_HEADERS):
-            raise RequestRefused(400, "a header that may be sent once was sent more than once")
-        headers = {name.decode("latin-1"): value for name, value in scope["headers"]}
-        host = headers.get("host", b"").decode("latin-1")
-        allowed = self._config.host_names
+        headers = dict(scope["headers"])
+        if len(headers) < len(scope["headers"]):
+            sent = [name for name, _ in scope["headers"]]
+            if any(sent.count(name) > 1 for name in SINGLE_HEADERS):
+                raise RequestRefused(400, "a header that may be sent once was sent more than once")
+        host = headers.get(b"host", b"").decode("latin-1")
+        allowed = self._allowed_hosts
         if allowed is not None and host_name(host) not in allowed:
             raise RequestRefused(
                 421, "the service does not answer to this host name (syntf serve --allow-host)"
             )
-        origin = headers.get("origin")
+        origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
             raise RequestRefused(403, "the service does not answer pages of other origins")
         if self._config.token is None and any(name in headers for name in PROXY_HEADERS):
@@ -133,7 +163,7 @@ class Guard:
             raise RequestRefused(429, "too many requests: try again later", retry_after=retry_after)
         if self._config.token is not None and not scope["path"].startswith(OPEN_PATHS):
             expected = f"Bearer {self._config.token}".encode()
-            if not compare_digest(headers.get("authorization", b""), expected):
+            if not compare_digest(headers.get(b"authorization", b""), expected):
                 raise RequestRefused(
                     401, "send the token as Authorization: Bearer TOKEN", www_authenticate="Bearer"
                 )
@@ -142,16 +172,18 @@ class Guard:
         """Read the whole body within its limits and return a `receive` that replays it."""
         limit = self._config.max_body
         too_large = RequestRefused(413, f"a request may have {limit:,} bytes", connection="close")
-        length = dict(scope["headers"]).get(b"content-length", b"0")
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length[:20]) > limit:
             raise too_large
         body = bytearray()
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout(BODY_SECONDS) as arriving:
+                self._arriving.add(arriving)
                 while True:
                     message = await receive()
                     if message["type"] != "http.request":
-                        break
+                        raise RequestRefused(400, "the connection was closed before the body ended")
                     body += message.get("body", b"")
                     if len(body) > limit:
                         raise too_large
@@ -160,8 +192,10 @@ class Guard:
         except TimeoutError:
             late = "the request took too long to arrive"
             raise RequestRefused(408, late, connection="close") from None
+        finally:
+            self._arriving.discard(arriving)
         content = bytes(body)
-        encoding = dict(scope["headers"]).get(b"content-encoding", b"identity").strip().lower()
+        encoding = headers.get(b"content-encoding", b"identity").strip().lower()
         if encoding != b"identity":
             content = _unpack(content, encoding, limit, too_large)
         whole: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]

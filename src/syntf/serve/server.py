@@ -1,46 +1,93 @@
-"""Listen on a socket with uvicorn, and shut down gracefully."""
+"""Listen on a socket with uvicorn, and stop when everything that was charged is answered."""
 
 import logging
-import signal
 import socket
+from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 
 from syntf.serve.config import Config
 from syntf.serve.guard import Guard
 
-SHUTDOWN_SECONDS = 20
-"""Time that running requests have to finish after the service was asked to stop."""
+FLUSH_SECONDS = 20
+"""Time that clients have to read the last answers before their connections are closed."""
 
 MAX_CONNECTIONS = 512
 """uvicorn answers 503 above this number."""
 
 
-def bind(config: Config) -> socket.socket:
-    """Open the listening socket; call it before the slow preparation, so clients can queue."""
+def bind(config: Config, count: int = 1) -> list[socket.socket]:
+    """Open a listening socket for each worker, all on one port.
+
+    Call this before the slow preparation, so that clients can queue. The system distributes new
+    connections over the sockets. A port that another program uses already is refused.
+    """
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    bound = socket.create_server((config.host, config.port), family=family, backlog=MAX_CONNECTIONS)
-    # asyncio sets TCP_NODELAY only on sockets created with IPPROTO_TCP, which this one is not.
-    # Without it an answer in two packets waits 40 ms for the first to be acknowledged.
-    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    first = socket.create_server((config.host, config.port), family=family, backlog=MAX_CONNECTIONS)
+    bound = [first]
+    if count > 1:
+        address = (config.host, first.getsockname()[1])
+        first.close()  # it was alone on the port; sockets that share a port must say so at once
+        bound = [
+            socket.create_server(address, family=family, backlog=MAX_CONNECTIONS, reuse_port=True)
+            for _ in range(count)
+        ]
+    for each in bound:
+        # asyncio sets TCP_NODELAY only on sockets created with IPPROTO_TCP, which these are not.
+        # Without it an answer in two packets waits 40 ms for the first to be acknowledged.
+        each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return bound
 
 
-def listen(app: Guard, bound: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT, then finish the running requests and return."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
-            ws="none", limit_concurrency=MAX_CONNECTIONS,
-            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        )
-    )  # fmt: skip
+def listen(
+    app: Guard,
+    bound: socket.socket,
+    when_running: Callable[[Callable[[], None]], None] | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT, then finish the running requests and return.
+
+    `when_running` is called in the event loop, with a function that stops the service.
+    """
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it may quote exceptions
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _ignore_signal)  # uvicorn raises the signal again after it stopped
-    server.run(sockets=[bound])
+    threadpool_limits(1)  # threads of a small matrix product would wait for each other by spinning
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        ws="none", limit_concurrency=MAX_CONNECTIONS, timeout_graceful_shutdown=FLUSH_SECONDS,
+        backlog=MAX_CONNECTIONS,
+    )  # fmt: skip
+    _Server(config, app, when_running).run(sockets=[bound])
 
 
-def _ignore_signal(number: int, frame: FrameType | None) -> None:
-    """Do nothing: the service has already stopped."""
+class _Server(uvicorn.Server):
+    """A server that answers what has begun, and refuses what has not, before it stops."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        guard: Guard,
+        when_running: Callable[[Callable[[], None]], None] | None,
+    ) -> None:
+        super().__init__(config)
+        self._guard = guard
+        self._when_running = when_running
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop after SIGTERM or SIGINT; a second signal changes nothing."""
+        self.stop()
+
+    def stop(self) -> None:
+        """Ask the server to stop."""
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to serve."""
+        await super().startup(sockets)
+        if self._when_running is not None:
+            self._when_running(self.stop)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer the running requests, with 503 those that come meanwhile, then close."""
+        await self._guard.finish()
+        await super().shutdown(sockets)

@@ -1,14 +1,15 @@
-"""Anonymise texts for the HTTP service; this module does not know HTTP.
+"""Draw for texts on behalf of the HTTP service; this module does not know HTTP.
 
 *Guarantee.* Every answer is a release of its own. Its words are drawn with fresh entropy of the
-operating system, in whichever thread runs, so no two requests share a draw. With a ledger, a
-request is charged before it draws; if the charge is refused, nothing is drawn. Nothing of a text
-is kept after its answer, not even which words were looked up. An answer holds counts only, in
-the order of the vocabulary.
+operating system, eight bytes for every number that a document needs, so no two documents share a
+draw, also if they are drawn for in one call. Nothing of a text is kept after its answer, not even
+which words were looked up. An answer holds counts only, in the order of the vocabulary. Who calls
+`draw` has charged the ledger before, if there is one (`syntf.serve.batch`).
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,28 +19,14 @@ from syntf.core import entropy
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger, chargeable_loss
-from syntf.ledger.names import Names
-from syntf.ledger.store import Run
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.text.documents import Documents
 from syntf.text.tokenizer import Analysis, Memo, first_known
 
 AnyAnonymizer = TypeVar("AnyAnonymizer", bound=Anonymizer | DocumentAnonymizer)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What was released for each document, and the ledger run that was charged, if any.
-
-    counts : the counts of each document by word, in the order of the vocabulary.
-    labels, prototypes : in the document unit, what was released, in words and as numbers.
-    """
-
-    counts: Sequence[dict[str, int]]
-    run: Run | None
-    labels: Sequence[str] | None = None
-    prototypes: Sequence[Sequence[int]] | None = None
+Released = dict[str, Any]
+"""What is released for a document, as the API describes it (`syntf.serve.schemas`)."""
 
 
 class BaseService(Generic[AnyAnonymizer]):
@@ -48,7 +35,7 @@ class BaseService(Generic[AnyAnonymizer]):
     Parameters
     ----------
     anonymizer : must draw from the operating system's entropy and depend on no private text.
-    ledger : charged for every document before it is drawn for.
+    ledger : to be charged for every document before it is drawn for.
     words, analyzer : the words that are known in a text, and what finds them.
 
     Raises
@@ -88,18 +75,18 @@ class BaseService(Generic[AnyAnonymizer]):
         """
         return Memo(lambda token: self._number.get(self._term(token), -1))
 
-    def charge(
-        self, texts: Sequence[str], ids: Sequence[str] | None, authors: Sequence[str] | None
-    ) -> Run | None:
-        """Charge the loss of every document to the ledger, if there is one; return the run."""
-        if self.ledger is None:
-            return None
-        names = Names(texts if ids is None else ids, authors, "text" if ids is None else "id")
-        return self.ledger.spend(self.loss, [names]).run
+    @property
+    def is_quick(self) -> bool:
+        """Whether a short text takes well below a millisecond."""
+        return bool(self.guarantee["analyzer"] == "fast")
+
+    @abstractmethod
+    def draw(self, texts: Sequence[str]) -> list[Released]:
+        """Draw for each text. Each call spends the loss of these documents."""
 
 
 class Service(BaseService[Anonymizer]):
-    """Anonymise texts for several threads at once, and charge a ledger if there is one."""
+    """Draw words for texts; several threads may do so at once."""
 
     unit = "words"
     needs = "a public vocabulary and a public idf"
@@ -114,21 +101,10 @@ class Service(BaseService[Anonymizer]):
         """Find the known terms of each text, without keeping any token afterwards."""
         return self.anonymizer.read(texts, term_of=self.word_numbers())
 
-    def anonymize(
-        self,
-        texts: Sequence[str],
-        ids: Sequence[str] | None = None,
-        authors: Sequence[str] | None = None,
-    ) -> Answer:
-        """Charge the ledger, if there is one, then draw words for each text.
-
-        Raises
-        ------
-        BudgetError : the ledger refuses the documents; nothing was charged or drawn.
-        """
-        run = self.charge(texts, ids, authors)
+    def draw(self, texts: Sequence[str]) -> list[Released]:
+        """Draw n words for each text. Each call spends the loss of these documents."""
         drawn = self.anonymizer.draw_rows(self.read(texts))
-        return Answer(counts_by_word(drawn, self.anonymizer.vocabulary.outputs), run)
+        return released(drawn, self.anonymizer.vocabulary.outputs)
 
     def explain(self, word: str, top: int) -> dict[str, Any]:
         """Return the `top` most probable substitutes of a word, and the sum of all others."""
@@ -155,10 +131,13 @@ class Service(BaseService[Anonymizer]):
         }
 
 
-def counts_by_word(drawn: Counts, outputs: Sequence[str]) -> list[dict[str, int]]:
-    """Return the counts of each document by word, in the order of the vocabulary."""
-    counts = []
-    for start, end in zip(drawn.indptr[:-1], drawn.indptr[1:], strict=True):
-        row = sorted(zip(drawn.indices[start:end], drawn.data[start:end], strict=True))
-        counts.append({outputs[column]: int(count) for column, count in row})
-    return counts
+def released(drawn: Counts, outputs: Sequence[str]) -> list[Released]:
+    """Return the counts of each document by word, and its words, in the order of the vocabulary."""
+    documents = []
+    columns, counts, starts = drawn.indices.tolist(), drawn.data.tolist(), drawn.indptr.tolist()
+    for start, end in pairwise(starts):
+        row = sorted(zip(columns[start:end], counts[start:end], strict=True))
+        by_word = {outputs[column]: int(count) for column, count in row}
+        words = [word for word, count in by_word.items() for _ in range(count)]
+        documents.append({"counts": by_word, "words": words})
+    return documents

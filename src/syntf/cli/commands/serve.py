@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from syntf.core.progress import Stages
     from syntf.ledger.ledger import Ledger
     from syntf.pipeline.settings import Settings
+    from syntf.serve.charging import Charger
     from syntf.serve.config import Config
     from syntf.serve.document_playground import DocumentPlayground
     from syntf.serve.document_service import DocumentService
+    from syntf.serve.guard import Guard
     from syntf.serve.playground import Playground
     from syntf.serve.service import Service
 
@@ -94,6 +97,14 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"  # nosec B105
     group=LARGE_RUNS,
     help="Requests per second accepted from one address.",
 )
+@option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    group=LARGE_RUNS,
+    help="Processes that answer requests, at most one for each core. They share the ledger.",
+)
 @option("--quiet", "-q", is_flag=True, help="Log only errors.")
 @option(
     "--list",
@@ -119,6 +130,7 @@ def command(
     max_body: int,
     max_documents: int,
     rate: float,
+    workers: int,
     quiet: bool,
     list_from: Path | None,
     **options: Any,
@@ -136,7 +148,9 @@ def command(
     with needed_for("syntf serve", "serve"):
         from syntf.serve.app import create_app
         from syntf.serve.config import Config
+        from syntf.serve.metrics import Metrics
         from syntf.serve.server import bind, listen
+        from syntf.serve.workers import Workers
     from syntf.ledger.ledger import Ledger
 
     settings = settings_from(options)
@@ -151,16 +165,24 @@ def command(
         rate=rate,
     )
     budget = None if ledger is None else Ledger(ledger)
-    with bind(config) as bound:
+    with ExitStack() as opened:
+        bound = [opened.enter_context(each) for each in bind(config, workers)]
         with output.progress(quiet) as stages:
             service, playground = prepare(settings, config, budget, stages, list_from)
-        app = create_app(service, config, playground)
+        metrics = Metrics(workers)
+
+        def make_app(charger: "Charger | None" = None) -> "Guard":
+            return create_app(service, config, playground, metrics=metrics, charger=charger)
+
         logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
         logging.getLogger("syntf.serve").setLevel(logging.WARNING if quiet else logging.INFO)
         name = f"[{host}]" if ":" in host else host
-        address = f"http://{name}:{bound.getsockname()[1]}"
+        address = f"http://{name}:{bound[0].getsockname()[1]}"
         _welcome(address, service, token=bool(config.token), page=playground is not None)
-        listen(app, bound)
+        if workers == 1:
+            listen(make_app(), bound[0])
+        elif not Workers(make_app, bound, budget, service.loss).run():
+            raise SyntfError("a worker did not stop by itself: see the log")
 
 
 def prepare(
