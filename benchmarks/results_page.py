@@ -10,6 +10,7 @@ Both write the parts of docs/results.md between two comments, and the figures in
 import argparse
 import gzip
 import re
+import textwrap
 from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -75,11 +76,19 @@ def fill_page(page: str, results: Results) -> str:
     for name, write in PARTS.items():
         begin, end = f"<!-- {name}: benchmarks/results_page.py -->\n", "<!-- end -->\n"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        part = f"{begin}{write(results).rstrip()}\n{end}"
+        part = f"{begin}{wrap(write(results)).rstrip()}\n{end}"
         page, count = pattern.subn(lambda _, part=part: part, page)
         if count != 1:
             raise SystemExit(f"docs/results.md must have the part {name} once, not {count} times")
     return page
+
+
+def wrap(text: str) -> str:
+    """Break paragraphs into lines; tables and code stay as they are."""
+    paragraphs = text.rstrip().split("\n\n")
+    return "\n\n".join(
+        one if one.startswith(("|", "```")) else textwrap.fill(one, 100) for one in paragraphs
+    )
 
 
 def draw(results: Results, out: Path) -> None:

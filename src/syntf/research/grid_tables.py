@@ -112,8 +112,8 @@ def best_section(results: Results) -> str:
     most = max((number_of_runs(results, one) for one in results.by_parameters), default=0)
     return markdown_page(
         [
-            f"The combinations that were run {most} times, with naive Bayes. They were chosen by "
-            "their first run, which is one of these.",
+            f"The combinations that were run {_times(most)}, with naive Bayes. Those that are not "
+            "part of the figures were chosen by the first of these runs.",
             gains_table(results, MODEL, min_runs=most),
         ]
     )
@@ -124,8 +124,7 @@ def grid_sentence(results: Results) -> str:
     size = prod(map(len, paper.GRID.values()))
     runs = Counter(number_of_runs(results, one) for one in results.by_parameters)
     often = ", ".join(
-        f"{count:,} of them {'once' if number == 1 else f'{number} times'}"
-        for number, count in sorted(runs.items())
+        f"{count:,} of them {_times(number)}" for number, count in sorted(runs.items())
     )
     sentences = [f"Of {size} combinations, {len(results.by_parameters)} were run: {often}."]
     for model in results.models:
@@ -162,6 +161,10 @@ def effects_table(results: Results) -> str:
         for kind in ("β_U", "smallest gain")
     ]
     return markdown_table(["parameter", "value", "combinations", *columns], rows)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 def _mean(shares: list[float | None]) -> str:
