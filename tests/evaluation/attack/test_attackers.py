@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import random as sparse_random
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from syntf.evaluation import WritePrintsLimited
 from syntf.evaluation.analysts import predict_all_labels
@@ -95,6 +96,19 @@ def test_writeprints_attacker_predicts_like_features_fitted_on_the_training_text
         assert {name: list(one) for name, one in found.items()} == {
             name: list(one) for name, one in wanted.items()
         }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_svm_of_weka_predicts_like_a_linear_kernel(seed):
+    rng = np.random.default_rng(seed)
+    rows = sparse_random(90, 40, density=0.2, random_state=rng, format="csr")
+    authors = np.array(["ann", "bob", "eve", "zoe"])[rng.integers(0, 4, 60)]
+    train, test = rows[:60], rows[60:]
+    scale = attackers.MinMaxScaling(train)
+    wanted = SVC(kernel="linear", C=1).fit(scale(train), authors).predict(scale(test))
+    found = attackers.weka_predictions(train, authors, test)["svm"]
+    assert found.tolist() == wanted.tolist()
+    assert len(set(wanted)) > 1
 
 
 def test_predicted_labels_come_from_models_that_did_not_see_the_document():
