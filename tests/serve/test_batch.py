@@ -10,7 +10,7 @@ from syntf.core import entropy
 from syntf.core.errors import BudgetError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Names
-from syntf.serve.batch import MAX_DOCUMENTS, Batcher
+from syntf.serve.batch import BATCH_SIZE, Batcher, size_of
 from syntf.serve.charging import Charger
 from syntf.serve.service import Service
 
@@ -49,22 +49,35 @@ def test_requests_at_the_same_time_are_drawn_for_in_one_call(calls):
     assert len(set(drawn)) == 7
 
 
-def test_a_batch_takes_no_request_beyond_its_limit(calls):
+def test_a_large_request_is_drawn_for_by_itself(calls):
+    """It has a thread of its own, and short requests before and after it do not wait for it."""
     service, sizes = calls
-    ask_all(service, *[([TEXT] * 100, None)] * 5)
-    assert sizes == [300, 200]
-    assert sizes[0] >= MAX_DOCUMENTS > sizes[0] - 100
+    large = ["cat " * (BATCH_SIZE // 4)]
+    ask_all(service, ([TEXT], None), ([TEXT], None), (large, None), ([TEXT], None))
+    assert sorted(sizes) == [1, 1, 2]
 
 
-def test_long_texts_are_drawn_for_in_a_thread(toy_anonymizer, monkeypatch):
+def test_a_batch_has_a_limit(calls):
+    service, sizes = calls
+    count = BATCH_SIZE // size_of([TEXT])
+    ask_all(service, *[([TEXT], None)] * (count + 5))
+    assert sorted(sizes) == [5, count]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_only_short_batches_of_a_quick_service_are_drawn_for_without_a_thread(
+    toy_anonymizer, monkeypatch, quick
+):
     service = Service(toy_anonymizer)
-    monkeypatch.setattr("syntf.serve.batch.SHORT", 10)
-    threads, draw = set(), service.draw
+    monkeypatch.setattr(Service, "is_quick", quick)
+    threads, draw = [], service.draw
     monkeypatch.setattr(
-        service, "draw", lambda texts: threads.add(threading.current_thread().name) or draw(texts)
+        service, "draw", lambda texts: threads.append(threading.current_thread()) or draw(texts)
     )
-    ask_all(service, ([TEXT], None))
-    assert threads != {threading.main_thread().name}
+    ask_all(service, ([TEXT], None), ([TEXT], None))
+    ask_all(service, (["cat"] * 300, None))
+    main = [thread is threading.main_thread() for thread in threads]
+    assert main == ([True, False] if quick else [False, False, False])
 
 
 def test_a_text_changes_the_answer_of_its_own_request_only(toy_anonymizer, monkeypatch):

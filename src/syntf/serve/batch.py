@@ -19,11 +19,12 @@ from syntf.serve.charging import Charger
 from syntf.serve.document_service import DocumentService
 from syntf.serve.service import Released, Service
 
-MAX_DOCUMENTS = 256
-"""A batch takes no further request when it has this many documents."""
+BATCH_SIZE = 1 << 16
+"""Largest batch: its characters, and DOCUMENT_SIZE for each document. It is drawn for without a
+thread, to which switching would take longer. A larger request has a thread of its own."""
 
-SHORT = 1 << 16
-"""Characters that are drawn for at once without a thread, which would take longer to switch to."""
+DOCUMENT_SIZE = 256
+"""A document without a word takes about as long as this many characters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,11 @@ class Waiting:
     due: Due | None
     answer: asyncio.Future[Answer]
     run: Run | None = None
+
+    @property
+    def size(self) -> int:
+        """How much of a batch the request takes."""
+        return size_of(self.texts)
 
     def fail(self, error: Exception) -> None:
         """Let the request fail with this error, unless nobody waits for it any more."""
@@ -92,30 +98,32 @@ class Batcher:
         return await request.answer
 
     async def _work(self) -> None:
-        """Answer one batch after the other until nothing waits.
+        """Charge one batch after the other until nothing waits, and let each be drawn for.
 
-        With a ledger, the next batch is charged while this one is drawn for.
+        So the next batch is charged while this one is drawn for.
         """
         try:
             while batch := self._take():
-                if self._charger is None:
-                    await self._answer(batch)
-                else:
-                    charged = await self._charge(self._charger, batch)
-                    drawing = asyncio.create_task(self._answer(charged))
-                    self._drawing.add(drawing)
-                    drawing.add_done_callback(self._drawing.discard)
+                if self._charger is not None:
+                    batch = await self._charge(self._charger, batch)
+                drawing = asyncio.create_task(self._answer(batch))
+                self._drawing.add(drawing)
+                drawing.add_done_callback(self._drawing.discard)
         finally:
             self._task = None
 
     def _take(self) -> list[Waiting]:
+        """Take a long request by itself, or as many short ones as fit into a batch."""
         batch: list[Waiting] = []
-        documents = 0
-        while self._waiting and documents < MAX_DOCUMENTS:
-            request = self._waiting.popleft()
+        size = 0
+        while self._waiting:
+            request = self._waiting[0]
+            size += request.size
+            if batch and (size > BATCH_SIZE or not self._service.is_quick):
+                break
+            self._waiting.popleft()
             if not request.answer.done():  # nobody waits for a request that was cancelled
                 batch.append(request)
-                documents += len(request.texts)
         return batch
 
     async def _charge(self, charger: Charger, batch: list[Waiting]) -> list[Waiting]:
@@ -156,6 +164,11 @@ class Batcher:
     async def _draw(self, texts: Sequence[str]) -> list[Released]:
         if not texts:
             return []
-        if self._service.is_quick and sum(map(len, texts)) <= SHORT:
+        if self._service.is_quick and size_of(texts) <= BATCH_SIZE:
             return self._service.draw(texts)
         return await asyncio.to_thread(self._service.draw, texts)
+
+
+def size_of(texts: Sequence[str]) -> int:
+    """Return how much of a batch the texts take."""
+    return sum(map(len, texts)) + DOCUMENT_SIZE * len(texts)

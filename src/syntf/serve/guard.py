@@ -18,6 +18,7 @@ from traceback import extract_tb
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from syntf.ledger.store import WAIT
 from syntf.serve.config import Config
 from syntf.serve.metrics import OTHER_ROUTE, Metrics
 from syntf.serve.rate import RateLimiter
@@ -35,6 +36,9 @@ BODY_SECONDS = 30.0
 
 STOP_SECONDS = 20.0
 """Time limit for requests that are still arriving when the service was asked to stop."""
+
+LEDGER_SECONDS = WAIT + 5.0
+"""Time in which every charge has succeeded or failed."""
 
 SECURITY_HEADERS = {
     "Cache-Control": "no-store",
@@ -93,14 +97,15 @@ class Guard:
     async def finish(self) -> None:
         """Refuse new requests, and return when all others are answered.
 
-        A request that is still arriving has STOP_SECONDS left for it. A request that was charged is
-        answered, however long the ledger took.
+        A request that is still arriving has STOP_SECONDS left for it. Charging the ledger can take
+        LEDGER_SECONDS more. Who does not read the answer by then does not get it.
         """
         self._stopping = True
-        latest = asyncio.get_running_loop().time() + STOP_SECONDS
+        loop = asyncio.get_running_loop()
+        latest = loop.time() + STOP_SECONDS
         for arriving in self._arriving:
             arriving.reschedule(min(latest, arriving.when() or latest))
-        while self._running:
+        while self._running and loop.time() < latest + LEDGER_SECONDS:
             await asyncio.sleep(0.01)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,6 +1,7 @@
 """Listen on a socket with uvicorn, and stop when everything that was charged is answered."""
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -8,6 +9,7 @@ from types import FrameType
 import uvicorn
 from threadpoolctl import threadpool_limits
 
+from syntf.core.errors import SyntfError
 from syntf.serve.config import Config
 from syntf.serve.guard import Guard
 
@@ -24,6 +26,8 @@ def bind(config: Config, count: int = 1) -> list[socket.socket]:
     Call this before the slow preparation, so that clients can queue. The system distributes new
     connections over the sockets. A port that another program uses already is refused.
     """
+    if count > 1 and not (hasattr(os, "fork") and hasattr(socket, "SO_REUSEPORT")):
+        raise SyntfError("--workers needs a system that can fork processes: leave it out")
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     first = socket.create_server((config.host, config.port), family=family, backlog=MAX_CONNECTIONS)
     bound = [first]

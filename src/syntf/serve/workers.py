@@ -20,7 +20,6 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
-from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.session import Session
 from syntf.serve.charging import Charger, charge_for_pipes
@@ -52,8 +51,6 @@ class Workers:
     def __init__(
         self, make_app: MakeApp, bound: Sequence[socket.socket], ledger: Ledger | None, loss: float
     ) -> None:
-        if "fork" not in multiprocessing.get_all_start_methods():
-            raise SyntfError("--workers needs a system that can fork processes: leave it out")
         self._context = multiprocessing.get_context("fork")
         self._make_app = make_app
         self._bound = bound
