@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from syntf.core.counts import matrix
+from syntf.core.entropy import Seeded
 from syntf.core.errors import SyntfError
 from syntf.evaluation.attack.scenarios import find_scenarios
 from syntf.evaluation.experiment import experiment as module
@@ -17,6 +19,7 @@ from syntf.evaluation.experiment.evaluator import Evaluator, TaskScore
 from syntf.evaluation.experiment.experiment import Experiment
 from syntf.evaluation.experiment.results import NO_PARAMETERS, Parameters
 from syntf.evaluation.experiment.run_log import RunLog
+from syntf.mechanism.synthesis import synthesize_releases
 from syntf.pipeline.settings import Settings
 
 GROWING = """
@@ -211,6 +214,40 @@ def test_lengths_share_a_table_and_are_drawn_together(experiment, tmp_path, monk
         assert log.finished({"method": "syntf", **parameters._asdict()}) == {0, 1}
     losses = {(score.epsilon, score.loss_per_word) for score in log.run_scores() if score.epsilon}
     assert len(losses) == 2
+
+
+def seed_draws(monkeypatch):
+    """Draw the same words again for the same parameters."""
+
+    def draw(self, documents, lengths, **more):
+        sources = [Seeded(int(1000 * self.mechanism.epsilon) + length) for length in lengths]
+        drawn = synthesize_releases(documents, self.mechanism, lengths=lengths, sources=sources)
+        return [matrix(counts) for counts in drawn]
+
+    monkeypatch.setattr(module.Anonymizer, "draw_releases", draw)
+
+
+def test_shared_and_resumed_runs_give_the_lines_of_separate_runs(experiment, tmp_path, monkeypatch):
+    seed_draws(monkeypatch)
+    experiment.runs = 1
+    grid = [
+        CHOICE._replace(length=length, epsilon=epsilon)
+        for length in (12, 5)
+        for epsilon in (30.0, 10.0)
+    ]
+    run(experiment, tmp_path / "whole", grid)
+    whole = (tmp_path / "whole" / "runs.jsonl").read_text().splitlines()
+    alone = set()
+    for number, parameters in enumerate(grid):
+        run(experiment, tmp_path / str(number), [parameters])
+        alone |= set((tmp_path / str(number) / "runs.jsonl").read_text().splitlines())
+    assert sorted(whole) == sorted(alone)
+    assert len({line for line in whole if '"syntf"' in line}) == 4
+    resumed = tmp_path / "resumed" / "runs.jsonl"
+    resumed.parent.mkdir()
+    resumed.write_text("\n".join(whole[:4]) + "\n" + whole[4][:20])
+    run(experiment, resumed.parent, grid)
+    assert sorted(resumed.read_text().splitlines()) == sorted(whole)
 
 
 def test_vocabulary_is_fitted_on_training_texts(experiment, tmp_path, monkeypatch):
