@@ -36,6 +36,8 @@ PARTS: dict[str, Callable[[Results], str]] = {
     "comparison": lambda found: paper_tables.comparison_table(
         found, OPTIMUM, "top10-any", "nb", beside_paper=True
     ),
+    "spelling": grid_tables.spelling_section,
+    "scrubbing": grid_tables.scrubbing_section,
     "order": lambda found: paper_tables.attackers_table(found, OPTIMUM),
     "search": grid_tables.grid_section,
     "best": grid_tables.best_section,

@@ -93,6 +93,25 @@ def test_sentences_by_hand(results):
     )
 
 
+def test_gains_by_s_and_scrubbing_by_hand(results):
+    assert "| naive Bayes | 0.3 | 10.0 % |" in grid_tables.spelling_section(results)
+    assert "| naive Bayes | 0.4 | 20.0 % |" in grid_tables.spelling_section(results)
+    rows = [
+        *some_results(),
+        result("scrubadub-names", 0.4),
+        result("scrubadub-names", 0.2, scenario="top10-any"),
+    ]
+    assert grid_tables.scrubbing_section(Results(rows)) == (
+        "| model | method | β_U | β_A, Top 10/Any |\n"
+        "|---|---|---|---|\n"
+        "| naive Bayes | SynTF | 90.0 % | 80.0 % |\n"
+        "| naive Bayes | scrubadub 2.x | – | – |\n"
+        "| naive Bayes | scrubadub with names | 80.0 % | 80.0 % |\n"
+        "\n"
+        "Scrubbing has no guarantee.\n"
+    )
+
+
 def test_means_are_over_all_combinations_with_a_value(results):
     lines = grid_tables.effects_table(results).splitlines()
     assert len(lines) == 2 + sum(map(len, paper.GRID.values()))

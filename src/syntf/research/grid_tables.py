@@ -5,7 +5,13 @@ from math import prod
 from statistics import fmean
 
 from syntf.evaluation.experiment.names import display_name
-from syntf.evaluation.experiment.results import Parameters, Result, Results, relative_score
+from syntf.evaluation.experiment.results import (
+    Parameters,
+    Result,
+    Results,
+    analyst_gain,
+    relative_score,
+)
 from syntf.research import paper
 from syntf.research.criterion import (
     best_parameters,
@@ -71,6 +77,43 @@ def summary_sentence(results: Results) -> str:
         f"{100 * (utility - attack):.0f} points, not {100 * theirs[6]:.0f} "
         "(naive Bayes, Top 10/Any)."
     )
+
+
+def spelling_section(results: Results) -> str:
+    """Return the gain in each scenario for each s, with the paper's optimum otherwise."""
+    rows = []
+    for model in results.models:
+        for value in paper.GRID["spelling"]:
+            parameters = OPTIMUM._replace(spelling=value)
+            gains = [
+                format_percent(analyst_gain(results, parameters, scenario, model))
+                for scenario in results.scenarios
+            ]
+            rows.append([display_name(model), format_parameter(value), *gains])
+    header = ["model", SYMBOLS["spelling"], *map(display_name, results.scenarios)]
+    introduction = "In the paper, the analyst's gain becomes positive at s = 0.3. The gains here:"
+    return markdown_page([introduction, markdown_table(header, rows)])
+
+
+def scrubbing_section(results: Results) -> str:
+    """Return what analyst and attackers keep with SynTF at the optimum and with scrubbing."""
+    rows = []
+    for model in results.models:
+        original = results.utility("original", model)
+        for method in ("syntf", "scrubadub", "scrubadub-names"):
+            utility = results.utility(method, model, OPTIMUM)
+            attacks = [
+                relative_score(
+                    results.attack(method, model, scenario, OPTIMUM),
+                    results.attack("original", model, scenario),
+                )
+                for scenario in results.scenarios
+            ]
+            kept = map(format_percent, [relative_score(utility, original), *attacks])
+            rows.append([display_name(model), display_name(method), *kept])
+    attackers = [f"β_A, {display_name(scenario)}" for scenario in results.scenarios]
+    table = markdown_table(["model", "method", "β_U", *attackers], rows)
+    return markdown_page([table, "Scrubbing has no guarantee."])
 
 
 COMMAND = """\
