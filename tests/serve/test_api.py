@@ -29,6 +29,17 @@ def test_one_text_gives_one_document(client, toy_anonymizer):
     assert set(document) == {"counts", "words"}
 
 
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8"])
+def test_every_content_type_of_json_gives_the_same_answer(client, monkeypatch, kind):
+    """The first one is answered without FastAPI, the second by its route."""
+    monkeypatch.setattr(entropy.os, "urandom", lambda size: b"\x5a" * size)
+    ours, sent = client(), json.dumps({"text": TEXT})
+    answer = ours.post("/v1/anonymize", content=sent, headers={"Content-Type": kind})
+    expected = ours.post("/v1/anonymize", json={"text": TEXT})
+    assert (answer.status_code, answer.content) == (200, expected.content)
+    assert dict(answer.headers) == dict(expected.headers)
+
+
 def test_words_are_in_vocabulary_order(client, toy_anonymizer):
     outputs = list(toy_anonymizer.vocabulary.outputs)
     for _ in range(5):
