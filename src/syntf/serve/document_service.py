@@ -8,6 +8,7 @@ if there is one (`syntf.serve.batch`).
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class DocumentService(BaseService[DocumentAnonymizer]):
         reader = self.anonymizer.reader
         return self.anonymizer.encoder.encode_texts(texts, reader, term_of=self.word_numbers())
 
-    @property
+    @cached_property
     def is_quick(self) -> bool:
         """Whether a short text takes well below a millisecond: not with a model as encoder."""
         return super().is_quick and not self.anonymizer.encoder.codebook.encoder

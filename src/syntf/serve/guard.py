@@ -176,11 +176,10 @@ class Guard:
     async def _read_body(self, scope: Scope, receive: Receive) -> Receive:
         """Read the whole body within its limits and return a `receive` that replays it."""
         limit = self._config.max_body
-        too_large = RequestRefused(413, f"a request may have {limit:,} bytes", connection="close")
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length[:20]) > limit:
-            raise too_large
+            raise _too_large(limit)
         body = bytearray()
         try:
             async with asyncio.timeout(BODY_SECONDS) as arriving:
@@ -191,7 +190,7 @@ class Guard:
                         raise RequestRefused(400, "the connection was closed before the body ended")
                     body += message.get("body", b"")
                     if len(body) > limit:
-                        raise too_large
+                        raise _too_large(limit)
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
@@ -202,7 +201,7 @@ class Guard:
         content = bytes(body)
         encoding = headers.get(b"content-encoding", b"identity").strip().lower()
         if encoding != b"identity":
-            content = _unpack(content, encoding, limit, too_large)
+            content = _unpack(content, encoding, limit)
         whole: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def replay() -> Message:
@@ -211,7 +210,7 @@ class Guard:
         return replay
 
 
-def _unpack(packed: bytes, encoding: bytes, limit: int, too_large: RequestRefused) -> bytes:
+def _unpack(packed: bytes, encoding: bytes, limit: int) -> bytes:
     """Unpack a gzipped body, but never more of it than a request may have."""
     if encoding != b"gzip":
         raise RequestRefused(415, "send the body as it is, or with Content-Encoding: gzip")
@@ -221,10 +220,14 @@ def _unpack(packed: bytes, encoding: bytes, limit: int, too_large: RequestRefuse
     except zlib.error:
         raise RequestRefused(400, "the body is not gzip, as Content-Encoding says") from None
     if len(content) > limit:
-        raise too_large
+        raise _too_large(limit)
     if not unpacker.eof or unpacker.unused_data:
         raise RequestRefused(400, "the gzipped body is not complete, or more follows it")
     return content
+
+
+def _too_large(limit: int) -> RequestRefused:
+    return RequestRefused(413, f"a request may have {limit:,} bytes", connection="close")
 
 
 def host_name(header: str) -> str:

@@ -19,6 +19,7 @@ OTHER_ROUTE = "other"
 
 STATUSES = ("200", "401", "403", "404", "405", "421", "429", "500", "503", "4xx")
 """Statuses that do not depend on the body of a request, and one label for all others."""
+_COLUMN = {int(status): place for place, status in enumerate(STATUSES[:-1])}
 
 MAX_ROUTES = 32
 """Room for this many routes is shared by the workers before the routes are known."""
@@ -48,8 +49,8 @@ class Metrics(Collector):
     def count_request(self, route: str | None, status: int) -> None:
         """Count one request; `route` is None if no route matched."""
         place = self._place.get(route or OTHER_ROUTE, 0)
-        label = str(status) if str(status) in STATUSES else STATUSES[-1]
-        self._counts[self.worker, place * len(STATUSES) + STATUSES.index(label)] += 1
+        column = _COLUMN.get(status, len(STATUSES) - 1)
+        self._counts[self.worker, place * len(STATUSES) + column] += 1
 
     def count_documents(self, documents: int) -> None:
         """Count documents that were released."""

@@ -9,6 +9,7 @@ which words were looked up. An answer holds counts only, in the order of the voc
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
@@ -75,7 +76,7 @@ class BaseService(Generic[AnyAnonymizer]):
         """
         return Memo(lambda token: self._number.get(self._term(token), -1))
 
-    @property
+    @cached_property
     def is_quick(self) -> bool:
         """Whether a short text takes well below a millisecond."""
         return bool(self.guarantee["analyzer"] == "fast")

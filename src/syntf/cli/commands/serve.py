@@ -103,7 +103,7 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"  # nosec B105
     default=1,
     show_default=True,
     group=LARGE_RUNS,
-    help="Processes that answer requests, at most one for each core. They share the ledger.",
+    help="Processes that answer requests and share the ledger; more than cores gain nothing.",
 )
 @option("--quiet", "-q", is_flag=True, help="Log only errors.")
 @option(
