@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, vstack
 from sklearn.feature_extraction.text import CountVectorizer
 
 from syntf.evaluation.analysts import (
@@ -118,8 +118,7 @@ class Evaluator:
         """Score texts as they are; the analyst counts words with scikit-learn's vectorizer."""
         counts = None
         if not self.why_no_labels:
-            train = [text for text, train in zip(texts, self.train, strict=True) if train]
-            counts = CountVectorizer().fit(train).transform(texts)
+            counts = _count_words(texts, self.train)
         attacked = [texts[i] for i in self.attacked]
         names = [name for name in attackers if name not in WORD_ORDER_ATTACKERS]
         attacks = self._score_attacks(lambda _: attacked, counts, names)
@@ -225,6 +224,14 @@ class Evaluator:
         if name != TOPIC_FLOOR:
             labels = predict_all_labels(counts, self.labels, self.train)
         return [str(label) for label in labels[self.attacked]]
+
+
+def _count_words(texts: Sequence[str], train: NDArray[np.bool_]) -> csr_matrix:
+    """Count the words of the training texts in all texts; each text is read once."""
+    vectorizer, rows = CountVectorizer(), [np.flatnonzero(train), np.flatnonzero(~train)]
+    seen, new = ([texts[i] for i in part.tolist()] for part in rows)
+    counts = [vectorizer.fit_transform(seen), vectorizer.transform(new)]
+    return vstack(counts, format="csr")[np.argsort(np.concatenate(rows))].sorted_indices()
 
 
 def _attacked_documents(scenarios: Sequence[AttackScenario]) -> NDArray[np.intp]:
