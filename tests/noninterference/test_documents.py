@@ -53,20 +53,10 @@ def generated(machine, trust, name, format, case, tried):
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@budget(2)
-@GIVEN
-def test_generated_texts(documents, trust, name, case, tried):
-    formats = sorted(WRITERS)
-    format = formats[(case["number"] + case["sizes"] + list(INPUTS).index(name)) % len(formats)]
-    generated(documents, trust, name, format, case, tried)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", INPUTS)
 @pytest.mark.parametrize("format", WRITERS)
 @budget(2)
 @GIVEN
-def test_many_generated_texts(documents, trust, name, format, case, tried):
+def test_generated_texts(documents, trust, name, format, case, tried):
     generated(documents, trust, name, format, case, tried)
 
 

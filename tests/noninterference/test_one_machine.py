@@ -15,18 +15,9 @@ every_output = pytest.mark.parametrize("format", WRITERS)
 
 @every_input
 @every_output
-@budget(1)
+@budget(7)
 @GIVEN
 def test_generated_texts(machine, trust, name, format, case, tried):
-    generated(machine, trust, name, format, case, tried)
-
-
-@pytest.mark.slow
-@every_input
-@every_output
-@budget(10)
-@GIVEN
-def test_many_generated_texts(machine, trust, name, format, case, tried):
     generated(machine, trust, name, format, case, tried)
 
 
