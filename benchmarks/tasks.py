@@ -18,7 +18,6 @@ from dataclasses import replace
 from email import message_from_string
 from pathlib import Path
 from statistics import fmean, stdev
-from tempfile import TemporaryDirectory
 from time import process_time
 
 import numpy as np
@@ -26,7 +25,6 @@ import polars as pl
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.feature_extraction.text import CountVectorizer
 
-from syntf.codebook.opinions import opinion_codebook
 from syntf.evaluation.analysts import chance_f1, predict_all_labels
 from syntf.evaluation.experiment.corpus import LabelledCorpus, corpus_from_table
 from syntf.evaluation.experiment.evaluator import Evaluator
@@ -39,7 +37,6 @@ from syntf.evaluation.tasks.trends import label_shares, periods_of, score_trends
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.research.markdown import MISSING, markdown_table
-from syntf.vectors.word_vectors import WordVectors
 
 FIGURES = Path(__file__).parent / "tasks.json"
 ROW = ("task", "measure", "corpus", "language", "unit", "loss", "original", "released", "deviation",
@@ -53,6 +50,11 @@ UNITS = {
     "document, 40": Settings.from_preset(document_loss=40.0),
     "words": Settings.from_preset("words"),
 }
+OTHER_UNITS = {
+    "words, 30 draws": Settings.from_preset("words", length=30),
+    "words, 500 draws": Settings.from_preset("words", length=500),
+}
+"""Measured only if they are named: for short and for long texts."""
 Row = dict[str, object]
 
 
@@ -112,16 +114,16 @@ def measure_labels(
 
 
 def measure_opinions(corpora: Path, runs: int) -> Iterator[Row]:
-    """Yield how well sentiment is predicted from releases with the codebook of opinions."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "opinions.codebook"
-        opinion_codebook(WordVectors.embedded()).write(path)
-        units = {"opinions": Settings.from_preset(document_loss=10.0, codebook=path)}
-        for name, file in (("movie reviews", "movie_reviews"),
-                           ("sentences of reviews", "sentence_polarity")):  # fmt: skip
-            corpus = read_labels(corpora / f"{file}.csv.gz")
-            title = f"{name}, codebook of opinions"
-            yield from measure_labels("sentiment", title, corpus, runs, units=units)
+    """Yield how well sentiment is predicted from releases with the preset sentiment."""
+    units = {
+        str(loss): Settings.from_preset("sentiment", document_loss=loss)
+        for loss in (4.0, 6.0, 10.0)
+    }
+    for name, file in (("movie reviews", "movie_reviews"),
+                       ("sentences of reviews", "sentence_polarity")):  # fmt: skip
+        corpus = read_labels(corpora / f"{file}.csv.gz")
+        title = f"{name}, `--preset sentiment`"
+        yield from measure_labels("sentiment", title, corpus, runs, units=units)
 
 
 def measure_search(name: str, start: Path, runs: int) -> Iterator[Row]:
@@ -191,7 +193,7 @@ def measure_long(name: str, corpus: LabelledCorpus, words: int, runs: int) -> It
                     joined = []
     whole = LabelledCorpus(texts, np.array(labels), np.full(len(texts), ""), np.array(train))
     yield from measure_labels("long texts", name, whole, runs)
-    for settings in UNITS.values():
+    for settings in UNITS.values() if words > 3_000 else ():  # shorter ones take no time
         releases = releases_of(texts[:2], settings)
         begin = process_time()
         if isinstance(releases, DocumentReleases):
@@ -245,12 +247,43 @@ def read_labels(path: Path, language: str | None = None, **options) -> LabelledC
     return corpus_from_table(table, text="text", label="label", test_share=1 / 3, **options)
 
 
+def read_speeches(path: Path, **options) -> LabelledCorpus:
+    """Read pieces of State of the Union addresses, labelled by the party of the president.
+
+    The file has no dates, but the pieces are in the order of time.
+    """
+    table = pl.read_csv(path, infer_schema=False).with_columns(
+        party=pl.col("author").is_in(DEMOCRATS).cast(pl.String),
+        place=pl.int_range(pl.len()).cast(pl.String),
+    )
+    return corpus_from_table(table, text="text", label="party", test_share=1 / 3, **options)
+
+
+def read_addresses(path: Path) -> LabelledCorpus:
+    """Read whole State of the Union addresses, put together from their pieces, by decade."""
+    table = pl.read_csv(path, infer_schema=False).with_columns(
+        address=pl.col("text").str.contains(HEADING).cum_sum()
+    )
+    whole = table.group_by("address", maintain_order=True).agg(
+        pl.col("text").str.join(" "), pl.col("label").first()
+    )
+    return corpus_from_table(whole, text="text", label="label", test_share=1 / 3)
+
+
 def first_words(corpus: LabelledCorpus, count: int) -> LabelledCorpus:
     """Keep the first words of each text that are longer than three letters: short queries."""
     texts = [" ".join([w for w in text.split() if len(w) > 3][:count]) for text in corpus.texts]
     return LabelledCorpus(texts, corpus.labels, corpus.authors, corpus.train)
 
 
+DEMOCRATS = ["Truman", "Kennedy", "Johnson", "Carter", "Clinton"]
+HEADING = (
+    r"^(PRESIDENT [A-Z .']+'S |SPECIAL MESSAGE|ADDRESS |STATE OF THE UNION ADDRESS|Address on|"
+    "Annual Message)"
+)
+"""What the first piece of an address begins with."""
+
+SPEECHES = "State of the Union, 200 words"
 GROUPS = "20 newsgroups, training half"
 TITLES = "Stack Overflow titles"
 NEWS = "MasakhaNEWS"
@@ -269,21 +302,33 @@ def tasks(corpora: Path, home: Path | None, runs: int) -> dict[str, Callable[[],
         name = f"{TITLES}, first {words} words"
         return measure_labels("short texts", name, corpus, runs)
 
+    def party(name: str, **options):
+        corpus = read_speeches(corpora / "state_union_200w.csv.gz", **options)
+        return measure_labels("party of a speaker", name, corpus, runs)
+
     def groups(task: str, name: str = GROUPS, clusters: bool = False, **options):
         corpus = read_newsgroups(home, **options)
         return measure_labels(task, name, corpus, runs, clusters=clusters)
 
     found = {
         "news": lambda: labels("topics", NEWS, "english_masakhanews.csv.gz", True),
-        "titles": lambda: labels("topics", TITLES, "stackoverflow_titles.csv.gz", True),
+        "titles": lambda: labels("short texts", TITLES, "stackoverflow_titles.csv.gz"),
         "sentences": lambda: labels(
             "topics", SIB, "sib200_14languages.csv.gz", language="eng_Latn"
         ),
         "movies": lambda: labels("sentiment", "movie reviews", "movie_reviews.csv.gz"),
         "polarity": lambda: labels("sentiment", "sentences of reviews", "sentence_polarity.csv.gz"),
         "opinions": lambda: measure_opinions(corpora, runs),
-        "decades": lambda: labels(
-            "decade of a speech", "State of the Union, 200 words", "state_union_200w.csv.gz"
+        "decades": lambda: labels("decade of a speech", SPEECHES, "state_union_200w.csv.gz"),
+        "addresses": lambda: measure_labels(
+            "long texts: decade of a speech",
+            "State of the Union, whole addresses",
+            read_addresses(corpora / "state_union_200w.csv.gz"),
+            max(runs, 10),
+        ),
+        "party": lambda: party(SPEECHES),
+        "party by time": lambda: party(
+            f"{SPEECHES}, split by time", group="author", time="place", split_by="time"
         ),
         "cranfield": lambda: measure_search("Cranfield", corpora / "ir_cran", runs),
         "npl": lambda: measure_search("NPL", corpora / "ir_npl", runs),
@@ -330,15 +375,15 @@ def main() -> None:
     parser.add_argument("corpora", nargs="?", type=Path, help="folder with the corpora")
     parser.add_argument("--newsgroups", type=Path, help="data home of scikit-learn")
     parser.add_argument("--only", nargs="*", default=[], help="names of tasks")
-    parser.add_argument("--units", nargs="*", default=[], choices=list(UNITS), help="which losses")
+    units = {**UNITS, **OTHER_UNITS}
+    parser.add_argument("--units", nargs="*", default=list(UNITS), choices=units, help="losses")
     parser.add_argument("--runs", type=int, default=3, help="releases of each kind")
     parser.add_argument("--out", type=Path, default=FIGURES, help="file of the figures")
     parser.add_argument("--table", action="store_true", help="print the table")
     parser.add_argument("--page", type=Path, help="write the table into this page")
     arguments = parser.parse_args()
-    for name in list(UNITS):
-        if arguments.units and name not in arguments.units:
-            del UNITS[name]
+    UNITS.clear()
+    UNITS.update({name: units[name] for name in arguments.units})
     rows: list[Row] = []
     if arguments.out.exists():
         rows = json.loads(arguments.out.read_text(encoding="utf-8"))["rows"]

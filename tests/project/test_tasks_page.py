@@ -40,3 +40,27 @@ def test_short_texts_are_the_first_long_words():
     texts = ["the wonderful words that stand"]
     corpus = tasks.LabelledCorpus(texts, one, one, np.array([True]))
     assert tasks.first_words(corpus, 2).texts == ["wonderful words"]
+
+
+def test_speeches_are_divided_by_time_with_whole_presidents(tmp_path):
+    authors = ["Truman"] * 4 + ["Nixon"] * 3 + ["Clinton"] * 2 + ["GWBush"] * 2
+    rows = [f"words,{author}" for author in authors]
+    (tmp_path / "s.csv").write_text("\n".join(["text,author", *rows]))
+    options = {"group": "author", "time": "place", "split_by": "time"}
+    corpus = tasks.read_speeches(tmp_path / "s.csv", **options)
+    assert corpus.train.tolist() == [True] * 7 + [False] * 4
+    assert corpus.labels.tolist() == ["true"] * 4 + ["false"] * 3 + ["true"] * 2 + ["false"] * 2
+
+
+def test_whole_addresses_begin_at_their_headings(tmp_path):
+    pieces = [
+        "PRESIDENT BILL CLINTON'S ADDRESS one",
+        "two",
+        "ADDRESS OF THE PRESIDENT",
+        "PRESIDENT x",
+    ]
+    lines = ["text,label", *(f"{text},{place // 2}" for place, text in enumerate(pieces))]
+    (tmp_path / "s.csv").write_text("\n".join([*lines, *(f"ADDRESS {n},2" for n in "abc")]))
+    corpus = tasks.read_addresses(tmp_path / "s.csv")
+    assert list(corpus.texts[:2]) == [f"{pieces[0]} two", f"{pieces[2]} PRESIDENT x"]
+    assert corpus.labels.tolist() == ["0", "1", "2", "2", "2"]
