@@ -17,14 +17,9 @@ from sklearn.utils import get_tags
 
 from syntf.core.errors import SyntfError
 from syntf.evaluation import WritePrintsLimited
-from syntf.evaluation.attack import writeprints
-from syntf.evaluation.attack.writeprints import (
-    MeasuredStyles,
-    lowercase,
-    measure_style,
-    misspellings,
-    strip_punctuation,
-)
+from syntf.evaluation.attack import punctuation, writeprints
+from syntf.evaluation.attack.punctuation import lowercase, strip_punctuation
+from syntf.evaluation.attack.writeprints import MeasuredStyles, measure_style, misspellings
 from syntf.text.tokenizer import english_stop_words
 
 CLASSES = (
@@ -194,7 +189,7 @@ def slow_features(train, texts, marks, top):
 def test_features_equal_the_slow_implementation(train, more, marks, top, long):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writeprints, "EVENTS_KEPT", top)
-        patch.setattr(writeprints, "LONG_LINE", long)
+        patch.setattr(punctuation, "LONG_LINE", long)
         fitted = style(marks=marks)
         counts = fitted.fit_transform(train)
         later = fitted.transform([*train, *more])
@@ -211,7 +206,7 @@ SMALL = st.lists(st.sampled_from([*"ab.,-  ", "a.", ".b", "\n", "é"]), max_size
 @given(SMALL, st.sampled_from([0, 2_000]))
 def test_stripping_equals_the_slow_implementation_for_short_and_long_lines(text, long):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writeprints, "LONG_LINE", long)
+        patch.setattr(punctuation, "LONG_LINE", long)
         assert strip_punctuation(text) == slow_strip_punctuation(text)
 
 
@@ -219,7 +214,7 @@ def test_stripping_equals_the_slow_implementation_for_short_and_long_lines(text,
 @given(st.lists(st.sampled_from([*"ab.,-   ", "a.", ".b"]), max_size=60).map("".join))
 def test_stripping_equals_the_slow_implementation_for_many_tokens(line):
     many = line + " (q" * 700  # a token's parts are looked up where they are fewer than this
-    assert len(many) > writeprints.LONG_LINE
+    assert len(many) > punctuation.LONG_LINE
     assert strip_punctuation(many) == slow_strip_punctuation(many)
 
 
@@ -264,7 +259,7 @@ def test_characters_are_lowercased_one_by_one():
 )
 @pytest.mark.parametrize("long", [0, 2_000])
 def test_stripping_by_hand(text, stripped, long, monkeypatch):
-    monkeypatch.setattr(writeprints, "LONG_LINE", long)
+    monkeypatch.setattr(punctuation, "LONG_LINE", long)
     assert slow_strip_punctuation(text) == stripped
     assert strip_punctuation(text) == stripped
 
