@@ -16,8 +16,6 @@ DOCUMENTS = ["The cat saw a mouse.", "SECRET", "Two horses and a train.", ""]
 PLACE = DOCUMENTS.index("SECRET")
 LONG = "zanzibarquux " * 20_000
 COUNTED = "pairs compared by the non-interference suite"
-VOLATILE = re.compile(rb"[^\n]*(syntf_request_seconds|process_|python_info|_created)[^\n]*\n")
-"""Metrics that depend on time and on the process."""
 
 
 class RepeatedEntropy:
@@ -95,7 +93,7 @@ def test_metrics_do_not_depend_on_texts(client, ask):
     for text in ("", LONG, "cat " * 100):
         ours = client()
         ask(ours, text)
-        found.append(VOLATILE.sub(b"", ours.get("/metrics").content))
+        found.append(ours.get("/metrics").content)
     assert found[0] == found[1] == found[2]
     assert b"syntf_documents_total 4.0" in found[0]
 
