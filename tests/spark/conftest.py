@@ -74,6 +74,12 @@ def spark(cluster):
         "spark.executorEnv.PYTHONPATH": path,
         "spark.executorEnv.SYNTF_TEST_FOLDER": str(cluster.folder),
     }
+    if jars := os.environ.get("SYNTF_DELTA_JARS"):
+        options["spark.jars"] = jars
+        options["spark.sql.extensions"] = "io.delta.sql.DeltaSparkSessionExtension"
+        options["spark.sql.catalog.spark_catalog"] = (
+            "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+        )
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
     for name, value in options.items():
         builder = builder.config(name, value)
@@ -105,12 +111,16 @@ def frame(spark):
 
 
 def pytest_collection_modifyitems(items):
-    """Ignore warnings of PySpark, which leaves sockets open until they are collected."""
+    """Ignore warnings of PySpark, which leaves sockets open until they are collected.
+
+    PySpark 3.5 also compares versions in a way that Python deprecates.
+    """
     here = Path(__file__).parent
-    marks = [
-        pytest.mark.filterwarnings(f"ignore::{kind}")
-        for kind in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
-    ]
+    ignored = (
+        ":ResourceWarning", ":pytest.PytestUnraisableExceptionWarning",
+        "distutils Version classes:DeprecationWarning",
+    )  # fmt: skip
+    marks = [pytest.mark.filterwarnings(f"ignore:{warning}") for warning in ignored]
     for item in items:
         if here in item.path.parents:
             for mark in marks:

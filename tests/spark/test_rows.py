@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from syntf.core.errors import SyntfError
+from syntf.ledger.ledger import Ledger
 from syntf.spark import anonymize
-from syntf.spark.rows import Numbering, with_places
+from syntf.spark.rows import NOT_UNIQUE, Numbering, with_places
 
 
 @pytest.mark.parametrize(
@@ -40,12 +41,53 @@ def test_expressions_that_change_are_refused(frame, parameters, id):
         anonymize(given, id=id, **parameters)
 
 
-def test_ids_must_be_present_and_unique(frame, parameters, spark):
-    with pytest.raises(SyntfError, match="'topic' must have a different value for every document"):
-        anonymize(frame(20, 2), id="topic", **parameters)
-    missing = spark.createDataFrame([("a", "x"), (None, "y")], "name string, text string")
+@pytest.fixture
+def ambiguous(spark):
+    """Make frames in which an id occurs twice, or is missing."""
+    repeated = [(f"n{i % 19}", "x") for i in range(20)]
+    missing = [("a", "x"), (None, "y")]
+    return {
+        name: spark.createDataFrame(rows, "name string, text string")
+        for name, rows in {"repeated": repeated, "missing": missing}.items()
+    }
+
+
+@pytest.mark.parametrize("fault", ["repeated", "missing"])
+def test_ids_must_be_present_and_unique(ambiguous, parameters, tmp_path, fault):
+    """The pass that draws finds it out, wherever the rows are."""
+    release = anonymize(ambiguous[fault], id="name", **parameters)
+    with pytest.raises(
+        SyntfError, match="'name' must have a different value for every document"
+    ) as caught:
+        release.write(str(tmp_path / "out"))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+    for look in (
+        release.data.collect,
+        release.data.count,
+        release.data.select("counts").collect,
+        release.data.where("name = 'n0' or name = 'a'").collect,
+    ):
+        with pytest.raises(Exception, match=NOT_UNIQUE):
+            look()
+
+
+@pytest.mark.parametrize("fault", ["repeated", "missing"])
+def test_ambiguous_ids_are_not_charged(ambiguous, parameters, tmp_path, fault):
+    ledger = Ledger.create(tmp_path / "ledger", budget=1000)
+    release = anonymize(ambiguous[fault], id="name", ledger=ledger, **parameters)
     with pytest.raises(SyntfError, match="'name' must have a different value for every document"):
-        anonymize(missing, id="name", **parameters)
+        release.write(str(tmp_path / "out"))
+    assert not ledger.verify().runs
+
+
+def test_ids_are_checked_without_a_further_shuffle(frame, parameters):
+    """The whole plan has one exchange: the one that deals rows to parts."""
+    plan = anonymize(frame(20, 2), id="name", **parameters).data._jdf.queryExecution()
+    assert plan.executedPlan().toString().count("Exchange") == 1
+
+
+def test_ids_are_text_or_whole_numbers(spark, parameters):
     real = spark.createDataFrame([(1.0, "x")], "name double, text string")
     with pytest.raises(
         SyntfError, match="'name' has the type double: ids are text or whole numbers"

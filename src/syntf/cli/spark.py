@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from syntf import spark
 from syntf.core.errors import SyntfError
+from syntf.inputs import columns
+from syntf.inputs.corpus import Corpus
 from syntf.pipeline.settings import Settings
 from syntf.releases.job import Release
 from syntf.spark import inputs as files
+from syntf.spark.errors import check_master, plain_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SPLIT_OPTION, SPLIT_SIZE = "spark.sql.files.maxPartitionBytes", "16m"
 """Bytes of a file per task: less than Spark's default, because texts take long to process."""
+
+FILES_LOOKED_AT = 20
+"""How many files are looked at before a session is started."""
 
 UNSUPPORTED = {
     "resume": "Spark repeats lost tasks by itself; a new run draws again",
@@ -41,16 +47,6 @@ FIXED = {
     "bad_rows": ("stop", "Spark cannot say where the broken rows were"),
 }
 """Options that have only one possible value, and why."""
-
-ADVICE = {
-    "JAVA_GATEWAY_EXITED": "check that Java 17 is installed and --master is an address of Spark",
-    "PATH_NOT_FOUND": "one of the inputs does not exist",
-    "Py4JJavaError": (
-        "check that the cluster runs, --out can be written and the files are complete; without "
-        "--engine spark, syntf names the line of a broken row"
-    ),
-}
-"""What to check when Spark fails, by the name of its error."""
 
 
 def check(options: Mapping[str, Any]) -> None:
@@ -82,6 +78,10 @@ def run(
 ) -> Release:
     """Make a release on the cluster."""
     spark.check_installed()
+    check_master(master)
+    named = [columns_and_ledger.get("id"), columns_and_ledger.get("author")]
+    wanted = [text, *filter(None, named), *columns_and_ledger.get("keep", ())]
+    check_local_files(inputs, wanted, input_format)
     with plain_errors(), session(master, quiet=quiet) as opened:
         frame = files.read(opened, inputs, text, input_format)
         release = spark.anonymize(
@@ -90,6 +90,28 @@ def run(
         written = release.write(address(out), force=force)
         release.close()
     return written
+
+
+def check_local_files(inputs: Sequence[str], wanted: Sequence[str], format: str | None) -> None:
+    """Look at the first rows of files on this machine, before a session is started.
+
+    A file that does not exist, or has no rows or no wanted column, is refused with the message of
+    one machine. Folders, patterns and addresses are left to Spark, and so are broken rows.
+    """
+    for path in inputs[:FILES_LOOKED_AT]:
+        if "://" in path or set(path) & set("*?[]{}") or Path(path).is_dir():
+            continue
+        kind = format or files.format_of(path)
+        if kind not in files.FORMATS.values():
+            continue  # refused when it is read
+        delimiter = {"csv": ",", "tsv": "\t"}.get(kind)
+        first = Corpus(
+            [path], format=format, bad_rows="skip", max_bad_rows=1.0, delimiter=delimiter
+        )
+        for rows in first:
+            columns.require(wanted, rows.columns)
+            break
+        first.close()
 
 
 def address(out: Path) -> str:
@@ -121,21 +143,3 @@ def session(master: str, *, quiet: bool) -> Iterator["SparkSession"]:
         yield opened
     finally:
         opened.stop()
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Replace an error of Spark by one line that does not quote any text."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (PySparkException, Py4JError) as error:
-        condition = error.getCondition() if isinstance(error, PySparkException) else None
-        kind = condition or type(error).__name__
-        advice = ADVICE.get(kind, "check that the cluster and the files are there and complete")
-        plain = SyntfError(f"Spark failed ({kind}): {advice}")
-        for note in getattr(error, "__notes__", ()):  # such as a charge to the ledger
-            plain.add_note(note)
-        raise plain from None

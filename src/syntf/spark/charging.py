@@ -16,7 +16,7 @@ from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Charge, HashedNames, NamedBy, Names
 from syntf.privacy.guarantee import Guarantee
-from syntf.spark.rows import AUTHOR, NAME, PLACE, TEXT, Numbering
+from syntf.spark.rows import AUTHOR, NAME, NOT_UNIQUE, PLACE, TEXT, Numbering, not_unique
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +48,8 @@ class LedgerNames:
 
     def hashed(self, batch: "pa.RecordBatch") -> dict[str, list[bytes]]:
         """Return the digests of a batch, the same as a release on one machine would charge."""
+        if self.by == "id" and batch.column(NAME).null_count:
+            raise RuntimeError(NOT_UNIQUE)
         documents = _as_text(batch.column(NAME if self.by == "id" else TEXT))
         authors = _as_text(batch.column(AUTHOR)) if self.authors else None
         return Names(documents, authors, self.by).hashed(self.key)
@@ -79,15 +81,21 @@ class Charged:
 
 
 def charge(
-    frame: "DataFrame", numbering: Numbering, ledger: Ledger, guarantee: Guarantee
+    frame: "DataFrame",
+    numbering: Numbering,
+    ledger: Ledger,
+    guarantee: Guarantee,
+    id: str | None = None,
 ) -> tuple[Charge, Charged]:
     """Charge the loss of every document of a frame with places, before anything is drawn.
 
-    A document is named by its id if the frame has ids, else by its text.
+    A document is named by its id if the frame has ids, else by its text. `id` is the name of the
+    column for an error message.
 
     Raises
     ------
     BudgetError : a budget would be exceeded; nothing was charged.
+    SyntfError : an id is missing or occurs twice; nothing was charged.
     """
     by: NamedBy = "id" if NAME in frame.columns else "text"
     names = LedgerNames(ledger.name_key(), by, AUTHOR in frame.columns)
@@ -97,6 +105,8 @@ def charge(
     try:
         if digests.count() != numbering.documents:  # also computes all digests in parallel
             raise SyntfError("the input changed while it was being read: run again")
+        if by == "id" and not digests.groupBy(NAME).count().where("count > 1").isEmpty():
+            raise not_unique(id or "")
 
         def batches() -> Iterator[Names]:
             iterator = digests.toLocalIterator()

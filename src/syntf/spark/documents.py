@@ -28,10 +28,10 @@ from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
 from syntf.spark.random_bytes import BatchSource, pilot_numbers
 from syntf.spark.rows import NAME, PLACE, TEXT, Numbering
+from syntf.spark.sessions import Sent
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame
 
 NUMBER, ANSWERS = "number", "answers"
@@ -109,7 +109,7 @@ class PilotDrawing:
     last : the largest random number of the pilot.
     """
 
-    table: "Broadcast[DocumentTable]"
+    table: Sent[DocumentTable]
     key: bytes = field(repr=False)
     last: int
     numbering: Numbering | None
@@ -144,7 +144,7 @@ class PilotDrawing:
 class DocumentDrawing(Drawing[DocumentTable]):
     """Draw for all documents that are not of the pilot, and describe what was released of all."""
 
-    pilot: "Broadcast[PilotAnswers] | None" = None
+    pilot: Sent[PilotAnswers] | None = None
 
     def released(self, names: Sequence[bytes], texts: Sequence[bytes]) -> dict[str, Any]:
         """Return the columns that a release adds to the kept ones."""
@@ -222,5 +222,6 @@ def smallest_numbers(
             raise SyntfError(_CHANGED)
         wanted *= 2
     if len(np.unique(numbers[: size + 1])) < min(size + 1, len(numbers)):
-        raise SyntfError("two documents have the same random number: run again")
+        same = "id" if NAME in frame.columns else "random number: run again"
+        raise SyntfError(f"two documents have the same {same}")
     return numbers[:size]

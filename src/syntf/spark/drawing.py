@@ -14,11 +14,11 @@ from syntf.core import parallel
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.spark.charging import Charged
 from syntf.spark.random_bytes import BatchSource, draw_sizes, order_keys
-from syntf.spark.rows import NAME, PLACE, TEXT, Numbering, kept_name
+from syntf.spark.rows import NAME, NOT_UNIQUE, PLACE, TEXT, Numbering, kept_name
+from syntf.spark.sessions import Sent
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark import Broadcast
 
 Output = Literal["vector", "arrays"]
 """Counts as a sparse vector of Spark ML, or as an array of terms and an array of counts."""
@@ -46,7 +46,7 @@ class Drawing(ABC, Generic[Table]):
     charged : the documents that a ledger was charged for, if there is one.
     """
 
-    table: "Broadcast[Table]"
+    table: Sent[Table]
     key: bytes = field(repr=False)
     keep: Sequence[str]
     output: Output
@@ -117,7 +117,7 @@ def name_bytes(column: "pa.Array") -> list[bytes]:
     import pyarrow as pa
 
     if column.null_count:
-        raise RuntimeError("a document has no id: the input changed while it was being read")
+        raise RuntimeError(NOT_UNIQUE)
     if pa.types.is_integer(column.type):
         return [b"%d" % name for name in column.to_pylist()]
     names: list[bytes] = column.cast(pa.binary()).to_pylist()

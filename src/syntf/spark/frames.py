@@ -21,11 +21,14 @@ from syntf.spark import folders, rows
 from syntf.spark.charging import Charged, charge
 from syntf.spark.documents import DocumentDrawing, DocumentTable, PilotAnswers, draw_pilot
 from syntf.spark.drawing import COUNTS, ORDER, TERMS, Output, WordDrawing
+from syntf.spark.errors import check_frame, named_causes
 from syntf.spark.random_bytes import KEY_BYTES
+from syntf.spark.schemas import released_schema, with_guarantee
+from syntf.spark.sessions import Sent, fix_rows, is_connect, send
+from syntf.spark.stream_keys import BatchKey
 from syntf.spark.warnings import kept_column_warnings
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -69,8 +72,9 @@ class Release:
     _ledger: Ledger | None = field(default=None, repr=False)
     _id: str | None = field(default=None, repr=False)
     _charge: tuple[Charge, Charged] | None = field(default=None, repr=False)
-    _pilot: "Broadcast[PilotAnswers] | None" = field(default=None, repr=False)
+    _pilot: Sent[PilotAnswers] | None = field(default=None, repr=False)
     _written: str | None = field(default=None, repr=False)
+    _closed: bool = field(default=False, repr=False)
 
     @property
     def data(self) -> "DataFrame":
@@ -78,18 +82,22 @@ class Release:
 
         A sparse vector of Spark ML in ``counts``, or arrays in ``terms`` and ``counts``. In the
         document unit also ``prototypes``, their ``labels``, and with a pilot the column ``pilot``.
+        The metadata of ``counts`` hold the guarantee (:func:`~syntf.spark.guarantee_of`).
         After :meth:`write` this reads the written rows. Before it, evaluating the frame draws; this
         needs an `id` and no ledger.
         """
         if self._written is not None:
             rows_at = f"{self._written}/{folders.DATA}"
-            return self._frame.sparkSession.read.schema(self._schema()).parquet(rows_at)
+            written = self._frame.sparkSession.read.schema(self._schema()).parquet(rows_at)
+            return with_guarantee(written, self.guarantee)
+        self._check_open()
         if self._drawing.numbering is not None:
             raise SyntfError(
                 "write the release before you read its data: without an id (id=...) and with a "
                 "ledger, a second evaluation could draw for a document again"
             )
-        return self._draw(self._after_pilot(self._drawing))
+        drawn = self._draw(self._after_pilot(self._drawing))
+        return with_guarantee(drawn, self.guarantee)
 
     def write(self, path: str, *, force: bool = False) -> "job.Release":
         """Charge the ledger, if there is one, draw, and write the release.
@@ -108,21 +116,33 @@ class Release:
         Raises
         ------
         BudgetError : the loss would exceed a budget; nothing was charged or drawn.
-        SyntfError : the address is taken, the input files changed, or the release was written
-            before.
+        SyntfError : the address is taken, the input files changed, an id is missing or occurs
+            twice, or the release was written before.
         """
         if self._written is not None:
             raise SyntfError(f"the release is in {self._written}: copy that folder")
-        folder = folders.Folder(self._frame.sparkSession, path)
-        folder.check_target(force=force)
+        self._check_open()
+        if is_connect(self._frame):
+            raise SyntfError(
+                "Spark Connect cannot write the files of a release: write release.data with your "
+                "own session; it carries the guarantee (syntf.spark.guarantee_of)"
+            )
+        if not self.documents:
+            raise SyntfError("the frame holds no rows, so there is nothing to release")
+        with named_causes():
+            folder = folders.Folder(self._frame.sparkSession, path)
+            folder.check_target(force=force)
         warnings = kept_column_warnings(self._input, self.guarantee.kept_columns, self._id)
         drawing = self._drawing
         if self._ledger is not None and drawing.numbering is not None:
             if self._charge is None:
-                self._charge = charge(self._frame, drawing.numbering, self._ledger, self.guarantee)
+                with rows.named_ids(self._id):
+                    self._charge = charge(
+                        self._frame, drawing.numbering, self._ledger, self.guarantee, self._id
+                    )
             drawing = replace(drawing, charged=self._charge[1])
         charged = self._charge[0] if self._charge else None
-        with job.note_charge(charged), folder.replaced():
+        with rows.named_ids(self._id), job.note_charge(charged), folder.replaced():
             drawing = self._after_pilot(drawing)
             folder.write_rows(self._draw(drawing))
             if rows.input_stamps(self._input) != self._stamps:
@@ -137,9 +157,27 @@ class Release:
 
     def close(self) -> None:
         """Free the table on the executors. Nothing can be drawn afterwards."""
+        if self._closed:
+            return
+        self._closed = True
         self._drawing.table.destroy()
         if self._pilot is not None:
             self._pilot.destroy()
+
+    def __enter__(self) -> "Release":
+        """Return the release itself; the end of the context closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the release."""
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise SyntfError(
+                "the release was closed before it was written, so nothing can be drawn: call "
+                "anonymize again, and close() after write()"
+            )
 
     def _after_pilot(self, drawing: WordDrawing | DocumentDrawing) -> WordDrawing | DocumentDrawing:
         """Draw for the pilot, if there is one and it has not answered yet."""
@@ -147,7 +185,7 @@ class Release:
             return drawing
         if self._pilot is None:
             answers = draw_pilot(self._frame, drawing, self.documents)
-            self._pilot = self._frame.sparkSession.sparkContext.broadcast(answers)
+            self._pilot = send(self._frame, answers)
             self.guarantee = with_sharpened_list(self.guarantee, answers.sharpened)
         return replace(drawing, pilot=self._pilot)
 
@@ -175,14 +213,18 @@ class Release:
         """Return the drawn rows, dealt to parts in a random order."""
         parts = max(1, -(-self.documents // PART_DOCUMENTS))
         drawn = self._frame.mapInArrow(drawing, self._schema().add(ORDER, "long", False))
-        return drawn.repartition(parts, ORDER).sortWithinPartitions(ORDER).drop(ORDER)
+        dealt = drawn.repartition(parts, ORDER)
+        if self._id is None:
+            return dealt.sortWithinPartitions(ORDER).drop(ORDER)
+        in_order = dealt.sortWithinPartitions(ORDER, rows.quoted(self._id))
+        return rows.only_unique(in_order, ORDER, self._id).drop(ORDER)
 
     def _schema(self) -> "StructType":
         drawing = self._drawing
         described = [PROTOTYPES, LABELS] if isinstance(drawing, DocumentDrawing) else []
         if isinstance(drawing, DocumentDrawing) and drawing.table.value.mechanism.plan.pilot:
             described = [PILOT, *described]
-        return _schema(self._frame, drawing.keep, described, drawing.output)
+        return released_schema(self._frame, drawing.keep, described, drawing.output)
 
 
 def anonymize(
@@ -195,6 +237,7 @@ def anonymize(
     settings: Settings | None = None,
     ledger: Ledger | str | PathLike[str] | None = None,
     author: str | None = None,
+    key: BatchKey | None = None,
     **parameters: Any,
 ) -> Release:
     """Prepare the release of the texts of a Spark DataFrame.
@@ -208,9 +251,10 @@ def anonymize(
     keep : sequence of str
         Columns to release unchanged, outside the guarantee.
     id : str, optional
-        Column with a different value for every document, which is checked. It is released
-        unchanged. Without it, documents are named by their number in the input, and frames that
-        come from a shuffle are refused, because their rows have no fixed order.
+        Column with a different value for every document. It is released unchanged. If a value is
+        missing or occurs twice, the job that draws fails and nothing is released. Without an id,
+        documents are named by their number in the input, and frames that come from a shuffle are
+        refused, because their rows have no fixed order.
     output : {'vector', 'arrays'}, default='vector'
         Release counts as a sparse vector of Spark ML, or as arrays of terms and of counts.
     settings : Settings, optional
@@ -221,6 +265,9 @@ def anonymize(
     author : str, optional
         Column with the author of each document, for a ledger with a budget for authors. It is
         not released.
+    key : BatchKey, optional
+        The key of a batch of a stream (:class:`StreamKey`), in place of a fresh one: a batch that
+        is repeated has the same draws. Needs an `id`.
 
     Returns
     -------
@@ -234,12 +281,20 @@ def anonymize(
     >>> release.write("hdfs:///releases/mails")  # doctest: +SKIP
     """
     check_installed()
+    check_frame(frame)
     if output not in get_args(Output):
         raise SyntfError(f"output must be vector or arrays, not {output!r}")
     if settings is not None and parameters:
         raise SyntfError(f"pass settings or {', '.join(parameters)}, not both")
     if isinstance(keep, str):
         raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
+    if key is not None and id is None:
+        raise SyntfError("a batch of a stream needs an id: rows may be numbered in another order")
+    if is_connect(frame) and (id is None or ledger is not None):
+        raise SyntfError(
+            "over Spark Connect, name the documents with id and use no ledger: rows have no fixed "
+            "order there; a session of the driver itself has one"
+        )
     budget = job.open_ledger(ledger, author)
     chosen = settings or Settings.from_preset(**parameters)
     _check_public(chosen)
@@ -248,26 +303,27 @@ def anonymize(
     rows.check_columns(frame, text, kept, [TERMS, COUNTS, ORDER, *documented])
     if author:
         rows.check_columns(frame, text, [author], [])
-    selected = rows.select(frame, text, kept, id, author)
-    documents = 0 if id is None else rows.count_ids(selected, id)
+    selected = fix_rows(rows.select(frame, text, kept, id, author))
+    if id is not None:
+        rows.check_id(selected, id)
     numbering = None
     if id is None or budget is not None:
         selected, numbering = rows.with_places(selected)
-        documents = numbering.documents
-    context = frame.sparkSession.sparkContext
+    documents = selected.count() if numbering is None else numbering.documents
     anonymizer: Anonymizer | DocumentAnonymizer
     drawing: WordDrawing | DocumentDrawing
     if chosen.unit == "document":
         anonymizer = DocumentAnonymizer.build(chosen)
         mechanism = anonymizer.mechanism(documents)
         guarantee = anonymizer.guarantee(mechanism, kept_columns=kept)
-        sent = context.broadcast(DocumentTable(anonymizer, mechanism))
-        drawing = DocumentDrawing(sent, fresh_key(), kept, output, numbering)
+        own = fresh_key() if key is None else key.for_guarantee(guarantee)
+        sent = send(frame, DocumentTable(anonymizer, mechanism))
+        drawing = DocumentDrawing(sent, own, kept, output, numbering)
     else:
         anonymizer = Anonymizer.build(chosen)
         guarantee = anonymizer.guarantee(kept_columns=kept)
-        table = context.broadcast(anonymizer)
-        drawing = WordDrawing(table, fresh_key(), kept, output, numbering)
+        own = fresh_key() if key is None else key.for_guarantee(guarantee)
+        drawing = WordDrawing(send(frame, anonymizer), own, kept, output, numbering)
     return Release(
         guarantee,
         anonymizer.outputs,
@@ -306,36 +362,3 @@ def _check_public(settings: Settings) -> None:
         raise SyntfError(
             "a cluster cannot fit on the texts: use a public vocabulary and a public idf"
         )
-
-
-def _schema(
-    selected: "DataFrame",
-    kept: Sequence[str],
-    described: Sequence[str],
-    output: Output,
-) -> "StructType":
-    """Return the columns of a release: the kept ones, those that describe it, then the counts."""
-    from pyspark.ml.linalg import VectorUDT
-    from pyspark.sql.types import (
-        ArrayType,
-        BooleanType,
-        DataType,
-        IntegerType,
-        StringType,
-        StructField,
-        StructType,
-    )
-
-    schema = StructType()
-    for number, name in enumerate(kept):
-        schema.add(StructField(name, selected.schema[rows.kept_name(number)].dataType))
-    types: dict[str, DataType] = {
-        PILOT: BooleanType(), PROTOTYPES: ArrayType(IntegerType(), False), LABELS: StringType(),
-    }  # fmt: skip
-    for name in described:
-        schema.add(StructField(name, types[name], nullable=False))
-    if output == "vector":
-        return schema.add(StructField(COUNTS, VectorUDT(), nullable=False))
-    return schema.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(
-        StructField(COUNTS, ArrayType(IntegerType(), False), nullable=False)
-    )

@@ -8,7 +8,8 @@ Spark could also cut the files differently when it plans a frame a second time, 
 plan is fixed here. ``docs/decisions/0014-spark.md`` has the reasons.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, suggestion
+from syntf.spark.errors import with_notes
+from syntf.spark.sessions import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,6 +32,10 @@ ID_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
 _ADAPTIVE = "spark.sql.adaptive.enabled"
 _FILE, _BLOCK = "file", "block"
 _CHANGED = "the input changed while it was being read"
+_SAME = "syntf_same_id"
+
+NOT_UNIQUE = "syntf: an id is missing or occurs twice"
+"""What a task says if the ids do not name every document."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +109,7 @@ def select(
 
     wanted = [(text, TEXT), *((name, kept_name(i)) for i, name in enumerate(keep))]
     wanted += [(column, name) for column, name in ((id, NAME), (author, AUTHOR)) if column]
-    return frame.select(
-        *(functions.col(f"`{column.replace('`', '``')}`").alias(name) for column, name in wanted)
-    )
+    return frame.select(*(functions.col(quoted(column)).alias(name) for column, name in wanted))
 
 
 def kept_name(number: int) -> str:
@@ -112,27 +117,53 @@ def kept_name(number: int) -> str:
     return f"kept_{number}"
 
 
-def count_ids(frame: "DataFrame", id: str) -> int:
-    """Check that every document has its own id, and return the number of documents.
-
-    Reads and shuffles that column only. Two rows with the same id and text would get the same
-    draws, which would reveal that they are equal.
-    """
+def check_id(frame: "DataFrame", id: str) -> None:
+    """Refuse a column that cannot name documents. :func:`only_unique` checks its values."""
     kind = frame.schema[NAME].dataType.simpleString()
     if kind not in ID_TYPES:
         raise SyntfError(f"the column {id!r} has the type {kind}: ids are text or whole numbers")
     _check_repeatable(frame)
-    rows = frame.groupBy(NAME).count()
-    found = rows.selectExpr(
-        "coalesce(sum(count), 0) as documents",
-        f"coalesce(bool_or({NAME} is null or count > 1), false) as ambiguous",
-    ).collect()[0]
-    if found["ambiguous"]:
-        raise SyntfError(
-            f"the column {id!r} must have a different value for every document: some values are "
-            "missing or occur twice"
-        )
-    return int(found["documents"])
+
+
+def only_unique(rows: "DataFrame", order: str, id: str) -> "DataFrame":
+    """Make every evaluation of drawn rows fail if two of them have the same id.
+
+    The rows are distributed and sorted by a hash of their id, `order`, so rows with the same id are
+    neighbours and need no further shuffle. Two rows with the same id and text would have the same
+    draws, which would reveal that they are equal.
+    """
+    from pyspark.sql import Window, functions
+
+    same = functions.count("*").over(Window.partitionBy(order, quoted(id)))
+    unique = functions.expr(f"if({_SAME} = 1, true, raise_error('{NOT_UNIQUE}'))")
+    return rows.withColumn(_SAME, same).where(unique).drop(_SAME)
+
+
+def not_unique(id: str) -> SyntfError:
+    """Return the error for a column that does not name every document."""
+    return SyntfError(
+        f"the column {id!r} must have a different value for every document: some values are "
+        "missing or occur twice"
+    )
+
+
+@contextmanager
+def named_ids(id: str | None) -> Iterator[None]:
+    """Replace the error of a job that found an id twice, or none, by one that names the column."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        if id is None or NOT_UNIQUE not in str(error):
+            raise
+        raise with_notes(not_unique(id), error) from None
+
+
+def quoted(column: str) -> str:
+    """Quote the name of a column for Spark."""
+    return f"`{column.replace('`', '``')}`"
 
 
 def with_places(frame: "DataFrame") -> tuple["DataFrame", Numbering]:
@@ -178,9 +209,14 @@ def _split_columns(frame: "DataFrame") -> list[Any]:
 
 
 def input_stamps(frame: "DataFrame") -> dict[str, tuple[int, int]]:
-    """Return the size and modification time of every file that a frame is read from."""
+    """Return the size and modification time of every file that a frame is read from.
+
+    Spark Connect does not tell them; there, the rows have been stored (:func:`sessions.fix_rows`).
+    """
     from py4j.protocol import Py4JJavaError
 
+    if is_connect(frame):
+        return {}
     session = frame.sparkSession
     java: Any = session.sparkContext._jvm
     configuration = session._jsparkSession.sessionState().newHadoopConf()
@@ -197,6 +233,8 @@ def input_stamps(frame: "DataFrame") -> dict[str, tuple[int, int]]:
 
 def _check_repeatable(frame: "DataFrame") -> None:
     """Refuse expressions that Spark evaluates differently each time."""
+    if is_connect(frame):
+        return  # the rows have been computed and stored
     if not _plan(frame).analyzed().deterministic():
         raise SyntfError(
             "the frame uses expressions that change with every evaluation, such as rand, uuid, "
@@ -205,6 +243,4 @@ def _check_repeatable(frame: "DataFrame") -> None:
 
 
 def _plan(frame: "DataFrame") -> Any:
-    if not hasattr(frame, "_jdf"):
-        raise SyntfError("Spark Connect is not supported: use a session of the driver itself")
     return frame._jdf.queryExecution()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from syntf.releases.contents import kept_columns
+from syntf.spark.rows import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,7 +19,7 @@ def kept_column_warnings(frame: "DataFrame", kept: Sequence[str], id: str | None
     """
     if not kept:
         return []
-    columns = [frame[f"`{name.replace('`', '``')}`"] for name in kept]
+    columns = [frame[quoted(name)] for name in kept]
     rows = frame.select(*columns).limit(kept_columns.LOOKED_AT).collect()
     series = []
     for place, name in enumerate(kept):

@@ -1,0 +1,85 @@
+"""The columns of a release on Spark, and the guarantee in the metadata of one of them.
+
+Spark keeps the metadata of a column when a frame is filtered, joined or selected from, and stores
+it in Parquet files and in Delta tables. So the guarantee travels with the counts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from syntf.core.errors import SyntfError
+from syntf.privacy.guarantee import Guarantee
+from syntf.releases.contents.prototypes import LABELS, PILOT, PROTOTYPES
+from syntf.report.page import template_digest
+from syntf.spark import rows
+from syntf.spark.drawing import COUNTS, TERMS, Output
+from syntf.verification.guarantee_file import read_guarantee
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+METADATA = "syntf"
+"""Name of the guarantee in the metadata of the column with the counts."""
+
+
+def with_guarantee(data: "DataFrame", guarantee: Guarantee) -> "DataFrame":
+    """Return a frame of released rows with the guarantee in the metadata of its counts."""
+    stated = replace(guarantee, template=template_digest())
+    return data.withMetadata(COUNTS, {METADATA: stated.as_json()})
+
+
+def guarantee_of(data: "DataFrame") -> Guarantee:
+    """Return the guarantee of released rows: of ``release.data``, or of a table written from it.
+
+    Raises
+    ------
+    SyntfError : the column ``counts`` has no guarantee, or a damaged one.
+
+    Examples
+    --------
+    >>> from syntf.spark import guarantee_of
+    >>> guarantee_of(spark.read.parquet("counts")).loss_per_document  # doctest: +SKIP
+    10.0
+    """
+    stated = data.schema[COUNTS].metadata.get(METADATA) if COUNTS in data.columns else None
+    if stated is None:
+        raise SyntfError(
+            f"the frame has no guarantee: it is in the metadata of the column {COUNTS!r} of "
+            "release.data, and of tables whose format keeps metadata (Parquet, Delta)"
+        )
+    return read_guarantee(stated.encode()).guarantee
+
+
+def released_schema(
+    selected: "DataFrame",
+    kept: Sequence[str],
+    described: Sequence[str],
+    output: Output,
+) -> "StructType":
+    """Return the columns of a release: the kept ones, those that describe it, then the counts."""
+    from pyspark.ml.linalg import VectorUDT
+    from pyspark.sql.types import (
+        ArrayType,
+        BooleanType,
+        DataType,
+        IntegerType,
+        StringType,
+        StructField,
+        StructType,
+    )
+
+    schema = StructType()
+    for number, name in enumerate(kept):
+        schema.add(StructField(name, selected.schema[rows.kept_name(number)].dataType))
+    types: dict[str, DataType] = {
+        PILOT: BooleanType(), PROTOTYPES: ArrayType(IntegerType(), False), LABELS: StringType(),
+    }  # fmt: skip
+    for name in described:
+        schema.add(StructField(name, types[name], nullable=False))
+    if output == "vector":
+        return schema.add(StructField(COUNTS, VectorUDT(), nullable=False))
+    return schema.add(StructField(TERMS, ArrayType(StringType(), False), nullable=False)).add(
+        StructField(COUNTS, ArrayType(IntegerType(), False), nullable=False)
+    )

@@ -1,0 +1,68 @@
+"""What differs between a session of the driver itself and one of Spark Connect.
+
+A client of Spark Connect has no broadcast variables and cannot ask whether a plan is repeatable. So
+tables are sent within the function of a task, and the rows are computed once and stored.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from syntf.core.errors import SyntfError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Value = TypeVar("Value")
+Value_co = TypeVar("Value_co", covariant=True)
+
+
+class Sent(Protocol[Value_co]):
+    """A value that tasks can read, such as a broadcast variable."""
+
+    @property
+    def value(self) -> Value_co:
+        """The value itself."""
+
+    def destroy(self) -> None:
+        """Free the value on the executors."""
+
+
+@dataclass(frozen=True)
+class Embedded(Generic[Value]):
+    """A value that is part of the function of a task, and read by each task."""
+
+    value: Value
+
+    def destroy(self) -> None:
+        """Do nothing: the value is deleted with the function."""
+
+
+def is_connect(frame: "DataFrame") -> bool:
+    """Tell whether a frame is of a session of Spark Connect."""
+    return type(frame).__module__.startswith("pyspark.sql.connect")
+
+
+def send(frame: "DataFrame", value: Value) -> Sent[Value]:
+    """Make a value readable for the tasks of a frame's session."""
+    if is_connect(frame):
+        return Embedded(value)
+    broadcast: Sent[Value] = frame.sparkSession.sparkContext.broadcast(value)
+    return broadcast
+
+
+def fix_rows(frame: "DataFrame") -> "DataFrame":
+    """Over Spark Connect, compute and store the rows of a frame; else return it unchanged.
+
+    An expression that changes with every evaluation, such as ``rand``, is evaluated once then. If
+    an executor is lost with stored rows, later jobs fail; nothing is computed again.
+    """
+    if not is_connect(frame):
+        return frame
+    store: Any = getattr(frame, "localCheckpoint", None)
+    try:
+        stored: DataFrame = store(eager=True)
+    except (NotImplementedError, TypeError):
+        raise SyntfError(
+            "Spark Connect needs Spark 4.0 or newer: use a session of the driver itself"
+        ) from None
+    return stored
