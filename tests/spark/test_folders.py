@@ -33,7 +33,7 @@ def test_the_folder_holds_all_files_of_a_release(written, spark):
     path, release, result = written
     names = {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file()}
     assert names == {*result.guarantee.files, "guarantee.json"}
-    assert {"README.txt", "report.html", "vocabulary.txt"} < names
+    assert {"README.txt", "report.html", "vocabulary.txt", "croissant.json"} < names
     record = json.loads((path / "guarantee.json").read_text())
     assert record == result.guarantee.as_dict()
     expected = {**release.guarantee.as_dict(), "files": None, "checksum": None}
@@ -61,6 +61,29 @@ def test_the_release_is_verified(written):
     report = verify(written[0])
     assert report.verified, report.checks
     assert report.documents == 12
+
+
+def test_the_card_describes_the_rows(spark, parameters, tmp_path):
+    """Its types are those that verify reads; structs, such as vectors, cannot be described."""
+    kept = {
+        "a text": ("'x'", "sc:Text"), "byte": ("1Y", "sc:Integer"), "long": ("1L", "sc:Integer"),
+        "real": ("1.5D", "sc:Float"), "decimal": ("1.5BD", "sc:Float"),
+        "boolean": ("true", "sc:Boolean"), "date": ("date'2026-01-02'", "sc:Date"),
+        "time": ("timestamp'2026-01-02 03:04:05'", "sc:Date"),
+        "list": ("array(1, 2)", "sc:Integer"), "map": ("map('a', 1)", None),
+        "struct": ("struct(1 as a)", None), "binary": ("x'00'", "sc:Text"),
+    }  # fmt: skip
+    columns = [f"{value} as `{name}`" for name, (value, _) in kept.items()]
+    given = spark.range(3).selectExpr("'cat' as text", *columns)
+    anonymize(given, keep=list(kept), **parameters).write(str(tmp_path / "out"))
+    report = verify(tmp_path / "out")
+    assert report.verified, report.checks
+    card = json.loads((tmp_path / "out" / "croissant.json").read_text())
+    (described,) = card["recordSet"]
+    found = {field["name"]: field["dataType"] for field in described["field"]}
+    assert found == {name: kind for name, (_, kind) in kept.items() if kind}
+    repeated = [field["name"] for field in described["field"] if field.get("repeated")]
+    assert repeated == ["list"]
 
 
 @pytest.mark.parametrize("fault", ["changed", "added", "removed", "linked"])
@@ -103,7 +126,13 @@ def test_counts_are_verified_and_not_only_digests(written, tmp_path, spark):
         forged = table.select(field.with_fields(more.alias("values")))["counts"]
     table.with_columns(forged.alias("counts")).write_parquet(folder / name)
     digest = f"sha256:{sha256((folder / name).read_bytes()).hexdigest()}"
-    mended = replace(guarantee, files={**guarantee.files, name: digest})
+    card = (folder / "croissant.json").read_text()
+    card = card.replace(
+        guarantee.files[name].removeprefix("sha256:"), digest.removeprefix("sha256:")
+    )
+    (folder / "croissant.json").write_text(card)
+    files = {name: digest, "croissant.json": f"sha256:{sha256(card.encode()).hexdigest()}"}
+    mended = replace(guarantee, files={**guarantee.files, **files})
     (folder / "guarantee.json").write_text(mended.as_json())
     report = verify(folder)
     assert [check.name for check in report.checks if check.status == "FAILED"] == ["counts"]

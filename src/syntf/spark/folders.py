@@ -17,6 +17,7 @@ from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.ledger.store import Run
 from syntf.privacy.guarantee import Guarantee
+from syntf.releases.contents.croissant import CARD_FILE, render_card
 from syntf.releases.contents.folder import PROTOTYPES_FILE
 from syntf.releases.contents.prototypes import PILOT, PROTOTYPES
 from syntf.releases.contents.readme import render_readme
@@ -27,6 +28,7 @@ from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import TableSummary
 from syntf.spark.drawing import COUNTS, TERMS
+from syntf.spark.schemas import polars_types
 from syntf.vocabulary.vocabulary import as_lines
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ DATA = "data"
 """Folder of the rows, separate so that ``spark.read.parquet`` can read it."""
 
 GUARANTEE = "guarantee.json"
-CONTENTS = {GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE, PROTOTYPES_FILE}
+CONTENTS = {
+    GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE, PROTOTYPES_FILE, CARD_FILE,
+}  # fmt: skip
 """Everything that a release contains."""
 
 
@@ -100,7 +104,8 @@ class Folder:
         notes: Sequence[str] = (),
     ) -> Release:
         """Write all other files of the release; the guarantee last."""
-        columns = self._session.read.parquet(self._rows).columns
+        schema = self._session.read.parquet(self._rows).schema
+        columns = schema.names
         released = self._count_distinct(columns, guarantee)
         name = f"{DATA}/*.parquet"
         texts = {
@@ -111,6 +116,10 @@ class Folder:
         if isinstance(summary, DocumentSummary):
             texts[PROTOTYPES_FILE] = prototypes_csv(summary).decode()
         digests = dict(self._row_digests())
+        for file, text in texts.items():
+            digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
+        card = render_card(guarantee, released.documents, polars_types(schema), name, digests)
+        texts[CARD_FILE] = card.decode()
         for file, text in texts.items():
             self._put(file, text.encode())
             digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"

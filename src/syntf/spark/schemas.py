@@ -6,7 +6,9 @@ it in Parquet files and in Delta tables. So the guarantee travels with the count
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import Guarantee
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 
 METADATA = "syntf"
 """Name of the guarantee in the metadata of the column with the counts."""
+
+_POLARS: dict[str, pl.DataType] = {
+    "byte": pl.Int8(), "short": pl.Int16(), "integer": pl.Int32(), "long": pl.Int64(),
+    "float": pl.Float32(), "double": pl.Float64(), "boolean": pl.Boolean(), "date": pl.Date(),
+    "timestamp": pl.Datetime(), "timestamp_ntz": pl.Datetime(), "binary": pl.Binary(),
+    "struct": pl.Struct({}), "map": pl.Struct({}),
+}  # fmt: skip
 
 
 def with_guarantee(data: "DataFrame", guarantee: Guarantee) -> "DataFrame":
@@ -50,6 +59,24 @@ def guarantee_of(data: "DataFrame") -> Guarantee:
             "release.data, and of tables whose format keeps metadata (Parquet, Delta)"
         )
     return read_guarantee(stated.encode()).guarantee
+
+
+def polars_types(schema: "StructType") -> dict[str, pl.DataType]:
+    """Return the columns of Parquet files that Spark wrote, with polars' types."""
+    return {column.name: _polars_type(column.dataType) for column in schema.fields}
+
+
+def _polars_type(kind: Any) -> pl.DataType:
+    from pyspark.sql.types import UserDefinedType
+
+    if isinstance(kind, UserDefinedType):  # such as a vector of Spark ML
+        return _polars_type(kind.sqlType())
+    name = kind.typeName()
+    if name == "array":
+        return pl.List(_polars_type(kind.elementType))
+    if name == "decimal":
+        return pl.Decimal(kind.precision, kind.scale)
+    return _POLARS.get(name, pl.String())
 
 
 def released_schema(

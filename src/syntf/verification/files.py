@@ -46,7 +46,7 @@ def check_files(folder: Path, guarantee: Guarantee, stages: Stages) -> Finding:
     named = {"README.txt", "vocabulary.txt", REPORT_FILE}
     if guarantee.unit == "document":
         named.add(PROTOTYPES_FILE)
-    if CARD_FILE in guarantee.files:  # releases before 0.2 and releases by Spark have none
+    if CARD_FILE in guarantee.files:  # releases before 0.2 have none
         named.add(CARD_FILE)
     for counts, documents in shard_names(guarantee):
         named.update((counts, documents))

@@ -60,13 +60,16 @@ def render_card(
     """Return the contents of ``croissant.json``.
 
     documents : the number of documents.
-    schema : the columns of the documents file and their types.
+    schema : the columns of the documents file and their types. Spark writes the counts into the
+        same files. Columns of structs, such as its vectors, are left out.
     counts_file : the name of the counts file, or a pattern if there are several shards.
     files : the digests of the other files of the release by name, as in ``guarantee.json``.
     """
     ending = counts_file.rpartition(".")[2]
     shards = {
-        "documents": sorted(name for name in files if _is_part(name, "documents", "parquet")),
+        "documents": sorted(
+            name for name in files if _is_part(name, "documents", "parquet") or _is_by_spark(name)
+        ),
         "counts": sorted(name for name in files if _is_part(name, "vectors", ending)),
     }
     others = [name for name in ("vocabulary.txt", "prototypes.csv") if name in files]
@@ -99,6 +102,10 @@ def _is_part(name: str, start: str, ending: str) -> bool:
     return name.startswith((f"{start}.", f"{start}-")) and name.endswith(f".{ending}")
 
 
+def _is_by_spark(name: str) -> bool:
+    return name.startswith("data/") and name.endswith(".parquet")
+
+
 def _file(name: str, digest: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
@@ -128,6 +135,8 @@ def _record_set(
 ) -> dict[str, Any]:
     fields = []
     for column, kind in columns.items():
+        if _is_nested(kind):
+            continue
         field = {
             "@type": "cr:Field",
             "@id": f"{name}/{quote(column, safe='')}",
@@ -137,6 +146,12 @@ def _record_set(
         }
         fields.append({**field, "repeated": True} if isinstance(kind, pl.List) else field)
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
+
+
+def _is_nested(kind: pl.DataType) -> bool:
+    """Tell whether Croissant cannot describe a column: structs, maps, and lists of these."""
+    inner = kind.inner if isinstance(kind, pl.List) else kind
+    return type(inner).__name__ in ("Struct", "Map")  # older versions of polars have no maps
 
 
 def _encoding(name: str) -> str:

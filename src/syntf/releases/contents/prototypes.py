@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from syntf.codebook.frequency import estimate
 from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
-from syntf.pipeline.document import DocumentMechanism, Drawn
+from syntf.pipeline.document import RELEASED_COLUMNS, DocumentMechanism, Drawn
 from syntf.report.document_summary import DocumentSummary, PrototypeCount
 
-PILOT, PROTOTYPES, LABELS = "pilot", "prototypes", "labels"
+PILOT, PROTOTYPES, LABELS = RELEASED_COLUMNS
 """Columns that a release of the document unit adds to those that are kept."""
 
 GENERAL, SHARPENED = "general", "sharpened"
