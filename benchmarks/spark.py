@@ -3,28 +3,44 @@
     python benchmarks/spark.py news.parquet                      # 50 copies, 3 rounds
     python benchmarks/spark.py news.parquet --times 5 --rounds 2 --json build/spark.json
     python benchmarks/spark.py --model build/spark.json          # the tables of docs/scale.md
+    python benchmarks/spark.py news.parquet --costs              # processor time, without a cluster
 
 Starts a cluster on loopback, with each worker pinned to a core, and writes a release of the same
 Parquet files with one worker and with two, in turn. The time is that of `anonymize`, which counts
 the documents, and of `write`, up to guarantee.json; small runs before it start the executors. Costs
 are processor time of all processes of the workers, which is reliable on a busy machine too. The
-ratio needs a quiet machine with a core for each worker. The exit code is 1 if
-two workers are not --least times as fast as one.
+ratio needs a quiet machine with a core for each worker, and one for the driver. Spark's event log
+tells where the time goes: how long no task ran, because the driver planned or wrote, and how long
+tasks waited for Python processes to start and to load the table. The exit code is 1 if two workers
+are not --least times as fast as one.
 """
 
 import argparse
 import json
 import os
 import pickle
+import resource
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
+
+PYTHON_TIMES = {
+    "time to start Python workers": "python_start",
+    "time to initialize Python workers": "python_load",
+    "time to run Python workers": "python_run",
+}
+"""Times that Spark measures for the Python process of a task."""
+
+WORKER_IMPORTS = "import pyspark.worker, pyarrow, syntf.spark.documents"
+"""What the Python process of an executor imports before its first task."""
 
 PRICED_DOCUMENTS = 1_000_000_000
 """Number of documents in the estimate."""
@@ -42,12 +58,44 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def busy_seconds(intervals: list[tuple[int, int]]) -> float:
+    """Return how long at least one of some intervals in milliseconds lasted.
+
+    >>> busy_seconds([(0, 1000), (500, 2000), (3000, 3500)])
+    2.5
+    """
+    total = end = 0
+    for start, stop in sorted(intervals):
+        total += max(0, stop - max(start, end))
+        end = max(end, stop)
+    return total / 1000
+
+
+def task_times(events: Path, began: float) -> dict[str, float]:
+    """Return where the time of all tasks since `began` went, from the event log, in seconds."""
+    found = dict.fromkeys(PYTHON_TIMES.values(), 0.0)
+    intervals = []
+    for path in events.rglob("events_*"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line) if '"SparkListenerTaskEnd"' in line else {}
+            info = event.get("Task Info", {"Launch Time": 0})
+            if info["Launch Time"] < began * 1000:
+                continue
+            intervals.append((info["Launch Time"], info["Finish Time"]))
+            for measured in info["Accumulables"]:
+                if (name := PYTHON_TIMES.get(measured.get("Name", ""))) is not None:
+                    found[name] += int(measured["Update"]) / 1000
+    tasks = sum(stop - start for start, stop in intervals) / 1000
+    return {"busy": busy_seconds(intervals), "tasks": tasks, "number": len(intervals), **found}
+
+
 def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
     """Write one release with a number of workers; return seconds, documents and bytes."""
     from pyspark.sql import SparkSession
 
     from syntf.spark import anonymize
 
+    events = Path(f"{out}-events-{workers}")
     options = {
         "spark.cores.max": workers, "spark.executor.cores": 1, "spark.executor.memory": "1g",
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
@@ -55,7 +103,10 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
         "spark.sql.files.maxPartitionBytes": "16m", "spark.log.level": "OFF",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": events.as_uri(),
     }  # fmt: skip
+    events.mkdir()
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
     for name, value in options.items():
         builder = builder.config(name, str(value))
@@ -63,6 +114,7 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
     seconds, cores = [], []
     try:
         for number, folder in enumerate([small, small, large]):
+            clock = time.time()
             began, before = time.perf_counter(), cluster.core_seconds()
             release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
             written = release.write(f"{out}-{number}")
@@ -77,6 +129,7 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
         "workers": workers, "documents": written.documents, "seconds": seconds[-1],
         "core_seconds": cores[-1], "small_core_seconds": cores[1], "table": table,
         "bytes_out": size(made / "data"), "files": len(list((made / "data").iterdir())),
+        **task_times(events, clock),
     }  # fmt: skip
     for number in range(3):
         shutil.rmtree(f"{out}-{number}")
@@ -107,11 +160,91 @@ def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
         }  # fmt: skip
 
 
+def costs(source: Path) -> str:
+    """Return a table of the processor time of one Python process of an executor."""
+    import polars as pl
+    import pyarrow as pa
+
+    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.pipeline.settings import Settings
+    from syntf.spark.documents import DocumentDrawing, DocumentTable, NumberDrawing, PilotDrawing
+    from syntf.spark.sessions import Embedded
+
+    def seconds(work: Callable[[], object]) -> float:
+        """Return the least processor time of three tries."""
+        tries = []
+        for _ in range(3):
+            before = time.process_time()
+            work()
+            tries.append(time.process_time() - before)
+        return min(tries)
+
+    def imported() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", WORKER_IMPORTS], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    texts = pl.read_parquet(source, columns=["text"])["text"][:20_000]
+    names = [f"n{number}" for number in range(len(texts))]
+    columns = {"text": texts.to_arrow().cast(pa.string()), "name": pa.array(names)}
+    table = pa.table(columns)
+    anonymizer = DocumentAnonymizer.build(Settings.from_preset())
+    mechanism = anonymizer.mechanism(len(texts))
+    sent = Embedded(DocumentTable(anonymizer, mechanism))
+    key, pickled = bytes(32), pickle.dumps(sent)
+    last = int((1 << 63) * mechanism.plan.pilot / len(texts))
+    work: dict[str, Callable[[Any], Any]] = {
+        "numbers of the pilot": NumberDrawing(key, None),
+        f"draw for the pilot ({mechanism.plan.pilot:,})": PilotDrawing(sent, key, last, None, None),
+        "draw for all": DocumentDrawing(sent, key, [], "arrays"),
+    }
+    list(work["draw for all"](table.to_batches(1000)[:1]))
+    lines = [
+        "| processor time of a Python process | |", "|---|---|",
+        f"| start it and import syntf | {min(imported() for _ in range(3)):.2f} s |",
+        f"| load the table of {len(pickled) / 1e6:.1f} MB | "
+        f"{seconds(lambda: pickle.loads(pickled)) * 1e3:.0f} ms |",  # noqa: S301
+    ]  # fmt: skip
+    for rows in (10_000, 2_000, 500):
+        batches = table.combine_chunks().to_batches(rows)
+        for name, function in work.items():
+            if rows < 10_000 and name != "draw for all":
+                continue
+            each = seconds(lambda f=function, b=batches: list(f(b))) / len(texts)
+            lines.append(f"| {name}, batches of {rows:,} rows | {each * 1e6:.1f} µs a document |")
+    return "\n".join(lines)
+
+
 def ratios(result: dict[str, Any]) -> list[float]:
     """Return for each round how many times faster two workers were than one."""
     seconds = {(run["round"], run["workers"]): run["seconds"] for run in result["runs"]}
     rounds = sorted({turn for turn, _ in seconds})
     return [seconds[turn, 1] / seconds[turn, 2] for turn in rounds]
+
+
+def shares(runs: list[dict[str, Any]]) -> list[str]:
+    """Return a table of where the time went, by the number of workers; medians of all rounds."""
+
+    def median(workers: int, share: Any) -> float:
+        return statistics.median(share(run) for run in runs if run["workers"] == workers)
+
+    rows = {
+        "the whole job": lambda run: run["seconds"],
+        "no task runs: the driver plans, sharpens the list, writes": lambda run: (
+            run["seconds"] - run["busy"]
+        ),
+        "some worker has no task": lambda run: run["busy"] - run["tasks"] / run["workers"],
+        "all tasks together": lambda run: run["tasks"],
+        "of these: Python processes start": lambda run: run["python_start"],
+        "of these: Python reads the function and the table": lambda run: run["python_load"],
+        "of these: Python reads texts, draws and returns rows": lambda run: run["python_run"],
+        "processor time of the workers": lambda run: run["core_seconds"],
+    }
+    lines = ["| seconds | one worker | two workers |", "|---|---|---|"]
+    for name, share in rows.items():
+        lines.append(f"| {name} | {median(1, share):,.1f} | {median(2, share):,.1f} |")
+    return lines
 
 
 def model(result: dict[str, Any]) -> str:
@@ -142,6 +275,7 @@ def model(result: dict[str, Any]) -> str:
         f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
         f"| two workers against one, {len(faster)} × {runs[-1]['documents']:,} documents | "
         f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
+        "", *shares(runs),
         "", f"| {PRICED_DOCUMENTS:,} documents | |", "|---|---|",
         f"| core-hours | {hours:,.0f} |",
         *(f"| hours on {cores} cores | {hours / cores:,.2f} |" for cores in (4, 16, 64)),
@@ -160,7 +294,11 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=1.6)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
+    parser.add_argument("--costs", action="store_true", help="measure one Python process only")
     options = parser.parse_args()
+    if options.costs and options.source:
+        print(costs(options.source))
+        return 0
     if options.model:
         print(model(json.loads(options.model.read_text())))
         return 0

@@ -73,6 +73,13 @@ def test_documents_of_the_pilot_are_found_by_their_numbers():
     assert pilot.answers[places[found], 0].tolist() == [90, 30, 50]
 
 
+def test_executors_import_only_what_they_draw_with():
+    """Every Python process of an executor pays for its imports."""
+    modules = "{'polars', 'scipy', 'pandas', 'jinja2', 'sklearn', 'pyspark', 'pyarrow'}"
+    script = f"import sys, syntf.spark.documents; sys.exit(bool({modules} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
 # On a cluster
 
 

@@ -69,7 +69,7 @@ def test_a_bad_file_gets_the_message_of_one_machine(tmp_path, content, columns, 
     if content is not None:
         path.write_text(content.replace(",", {".csv": ",", ".tsv": "\t"}[suffix]))
     with pytest.raises(SyntfError) as here:
-        check_local_files([str(path)], columns, None)
+        check_local_files([str(path)], columns, None, local=True)
     with pytest.raises(SyntfError) as local:
         release(path, tmp_path / "out", text=columns[0], keep=columns[1:])
     assert str(here.value) == str(local.value)
@@ -78,10 +78,20 @@ def test_a_bad_file_gets_the_message_of_one_machine(tmp_path, content, columns, 
 def test_files_that_spark_reads_itself_are_not_looked_at(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     inputs = ["s3a://bucket/in.csv", str(tmp_path / "folder.csv"), str(tmp_path / "*.csv")]
-    check_local_files(inputs, ["text"], None)
+    check_local_files(inputs, ["text"], None, local=True)
+    check_local_files(["/only/on/the/cluster.csv"], ["text"], None, local=False)
     broken = tmp_path / "broken.csv"
     broken.write_text("text,topic\na,b\na,b,c\n")
-    check_local_files([str(broken)], ["text"], None)  # Spark refuses the row
+    check_local_files([str(broken)], ["text"], None, local=True)  # Spark refuses the row
+
+
+def test_json_lines_may_have_further_columns_later(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"topic": 1}\n' * 400_000 + '{"text": "a"}\n')
+    check_local_files([str(path)], ["text"], None, local=True)
+    path.write_text('{"topic": 1}\n')
+    with pytest.raises(SyntfError, match="no column 'text'; the columns are: topic"):
+        check_local_files([str(path)], ["text"], None, local=True)
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, dict])

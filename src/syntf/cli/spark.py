@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from syntf import spark
 from syntf.core.errors import SyntfError
 from syntf.inputs import columns
-from syntf.inputs.corpus import Corpus
+from syntf.inputs.corpus import SIZE, Corpus
 from syntf.pipeline.settings import Settings
 from syntf.releases.job import Release
 from syntf.spark import inputs as files
@@ -81,7 +81,7 @@ def run(
     check_master(master)
     named = [columns_and_ledger.get("id"), columns_and_ledger.get("author")]
     wanted = [text, *filter(None, named), *columns_and_ledger.get("keep", ())]
-    check_local_files(inputs, wanted, input_format)
+    check_local_files(inputs, wanted, input_format, local=master.startswith("local"))
     with plain_errors(), session(master, quiet=quiet) as opened:
         frame = files.read(opened, inputs, text, input_format)
         release = spark.anonymize(
@@ -92,14 +92,20 @@ def run(
     return written
 
 
-def check_local_files(inputs: Sequence[str], wanted: Sequence[str], format: str | None) -> None:
+def check_local_files(
+    inputs: Sequence[str], wanted: Sequence[str], format: str | None, *, local: bool
+) -> None:
     """Look at the first rows of files on this machine, before a session is started.
 
-    A file that does not exist, or has no rows or no wanted column, is refused with the message of
-    one machine. Folders, patterns and addresses are left to Spark, and so are broken rows.
+    A file that has no rows or no wanted column is refused with the message of one machine. Folders,
+    patterns, addresses and broken rows are left to Spark. If the work is not `local`, a path may be
+    one of a shared file system, so a file that is not on this machine is left to Spark too.
     """
     for path in inputs[:FILES_LOOKED_AT]:
-        if "://" in path or set(path) & set("*?[]{}") or Path(path).is_dir():
+        file = Path(path)
+        if "://" in path or set(path) & set("*?[]{}") or file.is_dir():
+            continue
+        if not local and not file.exists():
             continue
         kind = format or files.format_of(path)
         if kind not in files.FORMATS.values():
@@ -109,7 +115,9 @@ def check_local_files(inputs: Sequence[str], wanted: Sequence[str], format: str 
             [path], format=format, bad_rows="skip", max_bad_rows=1.0, delimiter=delimiter
         )
         for rows in first:
-            columns.require(wanted, rows.columns)
+            # Later lines of JSON may have further columns.
+            if kind != "jsonl" or (file.suffix not in files.COMPRESSIONS and first.size < SIZE):
+                columns.require(wanted, rows.columns)
             break
         first.close()
 

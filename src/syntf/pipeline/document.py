@@ -41,6 +41,9 @@ from syntf.vocabulary.vocabulary import terms_digest
 WORD_VECTORS = "word vectors"
 """What a guarantee says of the encoder, unless a person supplied one."""
 
+RELEASED_COLUMNS = ("pilot", "prototypes", "labels")
+"""Columns that a release adds to the kept ones: is it of the pilot, and what was released."""
+
 
 @dataclass(frozen=True, eq=False)
 class Drawn:

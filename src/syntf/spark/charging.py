@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from syntf.core.errors import SyntfError
-from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Charge, HashedNames, NamedBy, Names
-from syntf.privacy.guarantee import Guarantee
 from syntf.spark.rows import AUTHOR, NAME, NOT_UNIQUE, PLACE, TEXT, Numbering, not_unique
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    from syntf.ledger.ledger import Ledger
+    from syntf.privacy.guarantee import Guarantee
 
 ROWS_AT_ONCE = 10_000
 
@@ -83,8 +84,8 @@ class Charged:
 def charge(
     frame: "DataFrame",
     numbering: Numbering,
-    ledger: Ledger,
-    guarantee: Guarantee,
+    ledger: "Ledger",
+    guarantee: "Guarantee",
     id: str | None = None,
 ) -> tuple[Charge, Charged]:
     """Charge the loss of every document of a frame with places, before anything is drawn.

@@ -20,10 +20,13 @@ from threadpoolctl import threadpool_limits
 from syntf.codebook.encoder import Encoded
 from syntf.codebook.lists import EntryList
 from syntf.core import parallel
-from syntf.core.counts import matrix
 from syntf.core.errors import SyntfError
-from syntf.pipeline.document import DocumentAnonymizer, DocumentMechanism, Drawn
-from syntf.releases.contents.prototypes import LABELS, PILOT, PROTOTYPES
+from syntf.pipeline.document import (
+    RELEASED_COLUMNS,
+    DocumentAnonymizer,
+    DocumentMechanism,
+    Drawn,
+)
 from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
 from syntf.spark.random_bytes import BatchSource, pilot_numbers
@@ -33,6 +36,8 @@ from syntf.spark.sessions import Sent
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+PILOT, PROTOTYPES, LABELS = RELEASED_COLUMNS
 
 NUMBER, ANSWERS = "number", "answers"
 """Columns of the jobs for the pilot: the random number of a document, and its answers."""
@@ -179,7 +184,7 @@ class DocumentDrawing(Drawing[DocumentTable]):
             PROTOTYPES: pa.array(entries, pa.list_(pa.int32())),
             LABELS: pa.array(labels, pa.string()),
         }
-        return columns | count_columns(matrix(counts), self.output, mechanism.terms)
+        return columns | count_columns(counts, self.output, mechanism.terms)
 
 
 def draw_pilot(frame: "DataFrame", drawing: DocumentDrawing, documents: int) -> PilotAnswers:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from syntf.core import parallel
+from syntf.core.counts import Counts
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.spark.charging import Charged
 from syntf.spark.random_bytes import BatchSource, draw_sizes, order_keys
@@ -19,6 +19,7 @@ from syntf.spark.sessions import Sent
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from scipy.sparse import csr_matrix
 
 Output = Literal["vector", "arrays"]
 """Counts as a sparse vector of Spark ML, or as an array of terms and an array of counts."""
@@ -96,7 +97,7 @@ def names_of(batch: "pa.RecordBatch", numbering: Numbering | None) -> list[bytes
 
 def draw(
     anonymizer: Anonymizer, key: bytes, names: Sequence[bytes], texts: Sequence[bytes]
-) -> csr_matrix:
+) -> "csr_matrix":
     """Draw synthetic counts; those of a document depend on the key, its name and its text."""
     settings = anonymizer.settings
     sizes = draw_sizes(settings.length, systematic=settings.draws == "systematic")
@@ -124,7 +125,7 @@ def name_bytes(column: "pa.Array") -> list[bytes]:
     return names
 
 
-def count_columns(counts: csr_matrix, output: Output, terms: Sequence[str]) -> dict[str, Any]:
+def count_columns(counts: Counts, output: Output, terms: Sequence[str]) -> dict[str, Any]:
     """Return the columns that hold the counts, in Spark's types."""
     import pyarrow as pa
 

@@ -79,9 +79,12 @@ def check_frame(frame: object) -> None:
     if kind.__module__.split(".")[0] == "pyspark" and hasattr(kind, "isStreaming"):
         return
     name = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
+    make = "make one with spark.createDataFrame"
+    if kind.__module__.startswith("pyspark.pandas"):
+        name, make = f"pyspark.pandas.{kind.__name__}", "make one with frame.to_spark()"
     raise SyntfError(
-        f"syntf.spark.anonymize takes a DataFrame of Spark, not {name}: make one with "
-        "spark.createDataFrame, or use syntf.SynTF, which needs no Spark"
+        f"syntf.spark.anonymize takes a DataFrame of Spark, not {name}: {make}, or use "
+        "syntf.SynTF, which needs no Spark"
     )
 
 
