@@ -9,6 +9,7 @@ transaction, and opens the ledger again. DIR should be on the kind of disk that 
 """
 
 import argparse
+import resource
 import subprocess
 import sys
 import tempfile
@@ -59,8 +60,11 @@ def charge_small_runs(path: Path, sizes: list[int], transactions: int = 50) -> N
         busy = sum(busy for _, busy in took) / transactions / size
         print(f"{size:>22} {1000 * seconds:>7.1f} ms {1e6 * busy:>15.0f} µs")
     session.close()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     _, busy = charge(1)
-    print(f"to open a ledger of {total - 1:,} runs again: {busy:.2f} s of processor time")
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"to open a ledger of {total - 1:,} runs again: {busy:.2f} s of processor time, "
+          f"{grown:.0f} MB more memory")  # fmt: skip
 
 
 def main() -> None:
