@@ -72,7 +72,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         all) to 1.
     language : str or path, default='en'
         Language of the texts: the code of a language pack, see 'syntf language list', or the folder
-        of one. Example: fr.
+        of one. Several aligned packs are divided by commas; output words are those of the first.
+        Example: fr.
     morphology : {'lemma', 'lower', 'orth'}, default='lemma'
         Form in which words are counted: 'lemma' (dictionary form), 'lower' (lower case) or 'orth'
         (as written).

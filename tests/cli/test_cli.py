@@ -171,7 +171,7 @@ def test_every_command_is_listed():
         "tune", "frontier", "verify", "report", "audit", "ledger", "ledger create", "ledger show",
         "ledger verify", "init", "completion", "serve", "codebook", "codebook build",
         "codebook topics", "codebook opinions", "codebook show", "preview", "language",
-        "language build", "language add", "language list",
+        "language build", "language align", "language add", "language list",
     }  # fmt: skip
 
 

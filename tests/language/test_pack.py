@@ -107,8 +107,8 @@ def test_the_code_of_the_embedded_pack_is_not_taken(installed, copy):
         store.add(copy)
 
 
-def test_several_languages_are_refused_with_an_explanation(installed):
-    with pytest.raises(SyntfError, match="release the texts of each language by themselves"):
+def test_several_languages_are_refused_where_one_is_needed(installed):
+    with pytest.raises(SyntfError, match="one language pack is needed here, not 'fr,de'"):
         store.find("fr,de")
 
 

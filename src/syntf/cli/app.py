@@ -23,7 +23,10 @@ COMMANDS = {
         "serve": ("serve:command", "Anonymise texts in a service; shows how on a page."),
         "codebook": ("public.codebook:command", "Public topics for whole documents: build, show."),
         "vocabulary": ("public.vocabulary:command", "Vocabularies from public texts: build, show."),
-        "language": ("public.language:command", "Packs for other languages: build, add, list."),
+        "language": (
+            "public.language:command",
+            "Packs for other languages: build, align, add, list.",
+        ),
         "ledger": ("ledger:command", "Budgets over all releases: create, show, verify."),
     },
     "Understand it": {

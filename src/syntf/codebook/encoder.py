@@ -198,10 +198,17 @@ class Encoder:
     ) -> Vectors:
         book = self.codebook
         total = sums(starts, words, times, book.weight, book.tf, self.vectors.matrix)
-        first = stretch(self._project(total, book.centre) - book.common.astype(np.int64))
+        centre, common = self._means(starts, words)
+        first = stretch(self._project(total, centre) - common.astype(np.int64))
         found = self._beside(first, self._own_documents(starts, words, times))
         found[np.diff(starts) == 0] = 0
         return found
+
+    def _means(
+        self, starts: NDArray[np.int64], words: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """Return the mean of public documents and the direction that all documents share."""
+        return self.codebook.centre, self.codebook.common
 
     def _project(self, total: NDArray[np.int64], centre: NDArray[np.int16]) -> Vectors:
         """Centre and whiten the direction of each row."""

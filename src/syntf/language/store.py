@@ -12,6 +12,7 @@ from syntf.core.choices import EMBEDDED
 from syntf.core.errors import SyntfError, suggestion
 from syntf.core.files import place_folder
 from syntf.language.pack import MANIFEST, LanguagePack, embedded_pack, read_manifest
+from syntf.language.several import SEPARATOR, refuse_one_language_twice
 
 
 def folder() -> Path:
@@ -31,11 +32,10 @@ def find(language: str | PathLike[str] | None) -> LanguagePack:
     name = EMBEDDED if language is None else os.fspath(language)
     if name == EMBEDDED:
         return embedded_pack()
-    if "," in name or " " in name.strip():
+    if SEPARATOR in name:
         raise SyntfError(
-            f"one language pack is used for all documents of a release, not {name!r}: the word "
-            "vectors of different packs do not share one space, so release the texts of each "
-            "language by themselves"
+            f"one language pack is needed here, not {name!r}: several work with the document unit "
+            "and its own topics only"
         )
     if os.sep in name or Path(name, MANIFEST).is_file():
         return _read_once(Path(name))
@@ -48,6 +48,23 @@ def find(language: str | PathLike[str] | None) -> LanguagePack:
             "make one with syntf language build and install it with syntf language add"
         )
     return _read_once(place)
+
+
+def find_all(language: str | PathLike[str] | None) -> list[LanguagePack]:
+    """Return the packs that are named, divided by commas; the first is that of output words.
+
+    Raises
+    ------
+    SyntfError
+        If a pack cannot be used, or if two are for the same language.
+    """
+    names = EMBEDDED if language is None else os.fspath(language)
+    each = [name.strip() for name in names.split(SEPARATOR)]
+    if not all(each):
+        raise SyntfError(f"{names!r} has an empty name of a language pack")
+    packs = [find(name) for name in each]
+    refuse_one_language_twice(packs)
+    return packs
 
 
 def installed_codes() -> list[str]:

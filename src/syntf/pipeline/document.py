@@ -26,6 +26,7 @@ from syntf.codebook.encoder import Encoded, Encoder
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import Plan, make_plan
 from syntf.codebook.profiles import Profiles, distinct, make_profiles
+from syntf.codebook.several import joint_encoder
 from syntf.codebook.text_encoder import load_text_encoder
 from syntf.core import entropy
 from syntf.core.counts import Counts, stack, take
@@ -35,6 +36,7 @@ from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline import prepare
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import DocumentUnit, Guarantee
+from syntf.text.several import reader_for
 from syntf.text.word_reader import WordReader
 from syntf.vocabulary.vocabulary import terms_digest
 
@@ -222,6 +224,9 @@ class DocumentAnonymizer:
         """Prepare the reader and the encoder. No text is looked at."""
         analyzer = prepare.analyzer_for(settings)
         vectors = prepare.vectors_for(settings, stages)
+        reader = reader_for(analyzer, vectors.words)
+        if vectors.packs:
+            return cls(settings, reader, joint_encoder(vectors, cache=True), source)
         text_encoder = load_text_encoder(settings.encoder)
         if settings.codebook is None:
             if text_encoder is not None:
@@ -243,7 +248,7 @@ class DocumentAnonymizer:
                 "with --encoder"
             )
         encoder = Encoder(codebook, vectors, text_encoder, cache=True)
-        return cls(settings, WordReader(analyzer, vectors.words), encoder, source)
+        return cls(settings, reader, encoder, source)
 
     @property
     def loss(self) -> float:

@@ -13,6 +13,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.language import store
 from syntf.language.pack import LanguagePack
+from syntf.language.several import joint_code, joint_digest
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import Language
 from syntf.text.tokenizer import Analysis, Analyzer
@@ -43,7 +44,10 @@ def load_words(
     vectors = vectors_for(settings, stages)
     vocabulary = _vocabulary(settings, texts, analyzer, vectors)
     if settings.synsets:
-        vocabulary = vocabulary.with_synonyms(_fast(settings), vectors)
+        fast = Analyzer(
+            settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers
+        )
+        vocabulary = vocabulary.with_synonyms(fast, vectors)
     if settings.neighbours is not None:
         vocabulary = vocabulary.with_every_input(vectors)
     return analyzer, vectors, vocabulary
@@ -76,9 +80,19 @@ def rate_words(settings: Settings, vectors: WordVectors, vocabulary: Vocabulary)
 
 def analyzer_for(settings: Settings) -> Analysis[Any]:
     """Return the analyzer that the settings name."""
+    packs = packs_for(settings)
+    if len(packs) > 1:
+        from syntf.text.several import LanguageAnalyzers, SeveralAnalyzer
+
+        plain = settings.changed(morphology="lower", stop_words=frozenset(), numbers=True)
+        return SeveralAnalyzer(
+            [
+                LanguageAnalyzers(one, _analyzer(settings, one), _analyzer(plain, one))
+                for one in packs
+            ]
+        )
     if settings.analyzer == Analyzer.name:
-        pack = pack_for(settings)
-        return _sudachi(settings, pack) if pack.tokenizer == "sudachi" else _fast(settings)
+        return _analyzer(settings, packs[0])
     from syntf.text.spacy_analyzer import SpacyAnalyzer
 
     return SpacyAnalyzer(
@@ -90,29 +104,44 @@ def analyzer_for(settings: Settings) -> Analysis[Any]:
 
 
 def pack_for(settings: Settings) -> LanguagePack:
-    """Return the language pack that the settings name."""
+    """Return the language pack that the settings name; refuse several."""
     return store.find(settings.language)
 
 
+def packs_for(settings: Settings) -> list[LanguagePack]:
+    """Return the language packs that the settings name; refuse several that cannot be used."""
+    packs = store.find_all(settings.language)
+    if len(packs) > 1:
+        if settings.unit == "words":
+            raise SyntfError(
+                "texts in several languages need the document unit: leave out the preset and the "
+                "settings of words, or release the texts of each language by themselves"
+            )
+        for name in ("codebook", "encoder"):
+            if getattr(settings, name) is not None:
+                raise SyntfError(
+                    f"{name} is for texts in one language: leave it out, or release the texts of "
+                    "each language by themselves"
+                )
+        if settings.analyzer != Analyzer.name:
+            raise SyntfError("a spaCy pipeline is for one language: leave out analyzer")
+    return packs
+
+
 def recorded_language(settings: Settings) -> Language:
-    """Return what a guarantee records of the language pack."""
-    pack = pack_for(settings)
-    return Language(pack.code, f"sha256:{pack.digest}")
+    """Return what a guarantee records of the language packs."""
+    packs = packs_for(settings)
+    return Language(joint_code(packs), f"sha256:{joint_digest(packs)}")
 
 
-def _fast(settings: Settings) -> Analyzer:
-    return Analyzer(
-        settings.morphology,
-        stop_words=settings.stop_words,
-        numbers=settings.numbers,
-        pack=pack_for(settings),
-    )
+def _analyzer(settings: Settings, pack: LanguagePack) -> Analysis[Any]:
+    """Return the analyzer of a language pack."""
+    make: Callable[..., Analysis[Any]] = Analyzer
+    if pack.tokenizer == "sudachi":
+        from syntf.text.sudachi_analyzer import SudachiAnalyzer
 
-
-def _sudachi(settings: Settings, pack: LanguagePack) -> Analysis[Any]:
-    from syntf.text.sudachi_analyzer import SudachiAnalyzer
-
-    return SudachiAnalyzer(
+        make = SudachiAnalyzer
+    return make(
         settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers, pack=pack
     )
 
@@ -128,7 +157,7 @@ def vectors_for(settings: Settings, stages: Stages = silent) -> WordVectors:
     """Return the word vectors that the settings name; files are read through the cache."""
     chosen = settings.vectors
     if chosen is None:
-        return WordVectors.of_pack(pack_for(settings))
+        return WordVectors.of_packs(packs_for(settings))
     if isinstance(chosen, WordVectors):
         return chosen
     from syntf.vectors import adapters

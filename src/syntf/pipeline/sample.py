@@ -19,6 +19,7 @@ from syntf.core.choices import EMBEDDED
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.language import store
+from syntf.language.several import SEPARATOR, joint_code
 from syntf.pipeline.prepare import analyzer_for, vectors_for
 from syntf.pipeline.settings import Settings
 from syntf.text.languages import CODES, NAMES, guess_language, is_language
@@ -67,7 +68,7 @@ class Sample:
     def problems(self, language: str | None = EMBEDDED) -> list[str]:
         """Say in sentences what is wrong and what to do; nothing for readable or too few texts.
 
-        language : the code of the language whose words are known; None if it is not known.
+        language : the codes of the languages whose words are known; None if they are not known.
         """
         if self.documents < FEWEST:
             return []
@@ -77,7 +78,7 @@ class Sample:
                 f"{self.replaced:.0%} of the texts hold bytes that are not valid in this encoding: "
                 "name the encoding of the file by --encoding, for example cp1252"
             )
-        if language and self.language and not is_language(self.language, language):
+        if language and self.language and not _is_one_of(self.language, language):
             found.append(
                 f"the texts look {NAMES[self.language]}, and the known words are "
                 f"{NAMES.get(language, language)}: {_language_advice(self.language)}"
@@ -142,8 +143,13 @@ def _language_advice(guessed: str) -> str:
 
 
 def language_of(settings: Settings) -> str | None:
-    """Return the code of the language whose words these settings know; None if it is unknown."""
-    return store.find(settings.language).code if settings.vectors is None else None
+    """Return the codes of the languages whose words these settings know; None if unknown."""
+    return joint_code(store.find_all(settings.language)) if settings.vectors is None else None
+
+
+def _is_one_of(guessed: str, codes: str) -> bool:
+    """Tell whether a guess may be one of these languages."""
+    return any(is_language(guessed, code) for code in codes.split(SEPARATOR))
 
 
 def look_with(settings: Settings, texts: Sequence[str], stages: Stages = silent) -> Sample:
@@ -197,7 +203,7 @@ def describe_text(
     guessed = guess_language([text[: LARGEST * CHARACTERS]])
     if "\ufffd" in text:
         notes.append("The text holds characters that could not be decoded.")
-    if language and guessed and not is_language(guessed, language):
+    if language and guessed and not _is_one_of(guessed, language):
         known_words = NAMES.get(language, language)
         notes.append(f"The text looks {NAMES[guessed]}, and the known words are {known_words}.")
     if not known and text.strip():

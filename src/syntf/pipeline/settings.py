@@ -222,7 +222,8 @@ class Settings:
     language: str | PathLike[str] = _setting(
         EMBEDDED,
         "Language of the texts: the code of a language pack, see 'syntf language list', or the "
-        "folder of one. Example: fr.",
+        "folder of one. Several aligned packs are divided by commas; output words are those of the "
+        "first. Example: fr.",
         kind="text", check=_check_language, metavar="CODE|FOLDER",
     )  # fmt: skip
     morphology: Morphology = _setting(

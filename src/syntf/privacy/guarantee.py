@@ -166,10 +166,16 @@ class DocumentUnit:
 
 @dataclass(frozen=True)
 class Language:
-    """The language pack of a release: the code of the language, and the digest of the pack."""
+    """The language pack of a release: the code of the language, and the digest of the pack.
+
+    For several packs, the codes are divided by commas, and the digest is that of all digests.
+    """
 
     code: str
     digest: str
+
+
+_CODE = "[a-z]{2,3}(-[A-Za-z0-9]{1,8})*"
 
 
 def _is_language(value: Any) -> bool:
@@ -178,7 +184,7 @@ def _is_language(value: Any) -> bool:
         type(value) is dict
         and list(value) == [part.name for part in fields(Language)]
         and type(value["code"]) is str
-        and re.fullmatch("[a-z]{2,3}(-[A-Za-z0-9]{1,8})*", value["code"]) is not None
+        and re.fullmatch(f"{_CODE}(,{_CODE})*", value["code"]) is not None
         and is_digest(value["digest"])
     )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
+from syntf.language.several import SEPARATOR
 from syntf.mechanism.response import ResponseMechanism
 from syntf.pipeline.document import DocumentMechanism, Drawn
 from syntf.pipeline.sample import describe_text, language_of
@@ -28,7 +29,7 @@ SHOWN_PIECES = 6_000
 
 def supports_page(settings: Settings) -> bool:
     """Return whether the page can show these settings: words must stay as they are written."""
-    return settings.analyzer == Analyzer.name
+    return settings.analyzer == Analyzer.name and SEPARATOR not in str(settings.language)
 
 
 class DocumentPlayground:
@@ -43,7 +44,7 @@ class DocumentPlayground:
 
     def __init__(self, service: DocumentService) -> None:
         if not supports_page(service.anonymizer.settings):
-            raise SyntfError("the page needs --analyzer fast")
+            raise SyntfError("the page needs --analyzer fast and one --language")
         if service.ledger is not None:
             raise SyntfError("the page draws without charging, so it cannot be used with a ledger")
         self._service = service

@@ -44,6 +44,10 @@ class WordReader:
     @cached_property
     def term_of(self) -> Memo[Any, int]:
         """The number of the word that a token counts as, −1 for none."""
+        return self.new_terms()
+
+    def new_terms(self) -> Memo[Any, int]:
+        """Return a mapping like :attr:`term_of` that remembers no token yet."""
         number = {term: i for i, term in enumerate(self.words)}
         term = first_known(self.analyzer, number.__contains__)
         return Memo(lambda token: number.get(term(token), -1))

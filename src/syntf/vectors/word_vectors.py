@@ -20,6 +20,7 @@ from syntf.core.errors import SyntfError, shortened
 from syntf.core.files import sha256_of
 from syntf.core.progress import Stages, silent
 from syntf.language.pack import LanguagePack, embedded_pack
+from syntf.language.several import marked
 from syntf.vectors import files
 from syntf.vectors.quantize import quantize
 
@@ -58,6 +59,8 @@ class WordVectors:
         self.notes = list(notes)
         self.pack: LanguagePack | None = None
         """The language pack that the vectors come from; it has more public data on their words."""
+        self.packs: Sequence[LanguagePack] = ()
+        """The language packs, where the vectors come from several."""
 
     @property
     def is_embedded(self) -> bool:
@@ -112,6 +115,28 @@ class WordVectors:
             raise SyntfError(f"cannot read {pack.path('vectors')}: {shortened(error)}") from None
         vectors = cls(_words_of(pack), matrix)
         vectors.pack = pack
+        return vectors
+
+    @classmethod
+    def of_packs(cls, packs: Sequence[LanguagePack]) -> Self:
+        """Return the table of a pack, or of several packs, one after the other.
+
+        The words of all packs but the first are marked with the code of their language.
+        """
+        tables = [cls.of_pack(pack) for pack in packs]
+        if len(tables) == 1:
+            return tables[0]
+        if len({table.matrix.shape[1] for table in tables}) > 1:
+            raise SyntfError(
+                f"the word vectors of the packs {', '.join(pack.code for pack in packs)} have "
+                "different numbers of dimensions, so they do not share one space: align them with "
+                "syntf language align, or release the texts of each language by themselves"
+            )
+        words = list(tables[0].words)
+        for table, pack in zip(tables[1:], packs[1:], strict=True):
+            words += marked(table.words, pack.code)
+        vectors = cls(words, np.concatenate([table.matrix for table in tables]))
+        vectors.packs = tuple(packs)
         return vectors
 
     @classmethod

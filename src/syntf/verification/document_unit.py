@@ -17,6 +17,7 @@ import numpy as np
 from syntf.codebook.codebook import Codebook
 from syntf.codebook.encoder import Encoder
 from syntf.codebook.lists import ROUNDS, EntryList
+from syntf.codebook.several import joint_encoder
 from syntf.core.choices import SPACY
 from syntf.core.errors import SyntfError
 from syntf.core.exact import log_up, shown
@@ -79,7 +80,9 @@ def check_codebook(guarantee: Guarantee, vectors: WordVectors, given: Path | Non
             "the release was made with a codebook that its sender supplied: give its file with "
             "--codebook"
         )
-    if unit.codebook_origin == "language" and vectors.pack is not None:
+    if unit.codebook_origin == "language" and vectors.packs:
+        codebook = joint_encoder(vectors).codebook
+    elif unit.codebook_origin == "language" and vectors.pack is not None:
         codebook = Codebook.of_pack(vectors.pack)
     else:
         codebook = Codebook.embedded() if public or given is None else Codebook.read(given)

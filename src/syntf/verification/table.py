@@ -11,6 +11,7 @@ from syntf.core.exact import shown
 from syntf.core.progress import Stages
 from syntf.language import store
 from syntf.language.pack import LanguagePack, embedded_pack
+from syntf.language.several import SEPARATOR, joint_code, joint_digest
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.build import build
 from syntf.mechanism.rating import WordRating
@@ -49,6 +50,8 @@ def check_consistency(guarantee: Guarantee) -> Finding:
 def language_is_stated(guarantee: Guarantee) -> bool:
     """Tell whether the language and the analyzer fit what the sender supplied."""
     stated = guarantee.language
+    if stated is not None and SEPARATOR in stated.code and guarantee.unit != "document":
+        return False
     if "language" in guarantee.supplied:
         return stated is not None and "vectors" not in guarantee.supplied
     own_version = guarantee.version == __version__
@@ -59,10 +62,10 @@ def language_is_stated(guarantee: Guarantee) -> bool:
     )
 
 
-def find_pack(guarantee: Guarantee, given: str | PathLike[str] | None) -> LanguagePack:
-    """Return the language pack of a release.
+def find_packs(guarantee: Guarantee, given: str | PathLike[str] | None) -> list[LanguagePack]:
+    """Return the language packs of a release, mostly one.
 
-    given : the code or the folder of the pack; None to look for it among the installed ones.
+    given : the codes or folders of the packs; None to look for them among the installed ones.
 
     Raises
     ------
@@ -73,18 +76,30 @@ def find_pack(guarantee: Guarantee, given: str | PathLike[str] | None) -> Langua
     """
     stated = guarantee.language
     if stated is None or "language" not in guarantee.supplied:
-        return embedded_pack()
+        return [embedded_pack()]
     digest = stated.digest.removeprefix("sha256:")
-    pack = store.find_by_digest(digest) if given is None else store.find(given)
-    if pack is None:
+    packs = _installed(stated.code, digest) if given is None else store.find_all(given)
+    if not packs:
         raise NotCheckedError(
             f"the release was made with a language pack for {stated.code!r} that is not installed "
             f"({stated.digest}): get it and add it with syntf language add, or give its folder "
             "with --language"
         )
-    if (pack.code, pack.digest) != (stated.code, digest):
+    if (joint_code(packs), joint_digest(packs)) != (stated.code, digest):
         raise SyntfError("the release was made with another language pack than this one")
-    return pack
+    return packs
+
+
+def _installed(codes: str, digest: str) -> list[LanguagePack]:
+    """Return the installed packs with these codes and this digest; none if one is missing."""
+    if SEPARATOR not in codes:
+        pack = store.find_by_digest(digest)
+        return [] if pack is None else [pack]
+    try:
+        packs = store.find_all(codes)
+    except SyntfError:
+        return []
+    return packs if joint_digest(packs) == digest else []
 
 
 def check_vectors(
@@ -97,7 +112,7 @@ def check_vectors(
     read : returns those that were brought, if any.
     language : the language pack of the release, if it was brought.
     """
-    vectors = read() if read else WordVectors.of_pack(find_pack(guarantee, language))
+    vectors = read() if read else WordVectors.of_packs(find_packs(guarantee, language))
     pack = vectors.pack
     if guarantee.vectors_digest != f"sha256:{vectors.digest}":
         if read or not (pack and pack.is_embedded):
@@ -106,6 +121,9 @@ def check_vectors(
             "the release was made with other word vectors than the embedded ones: give their file "
             "with --vectors"
         )
+    if vectors.packs:
+        names = joint_code(vectors.packs)
+        return Finding(f"{len(vectors.words):,} words of the language packs {names}", vectors)
     if pack and not pack.is_embedded:
         return Finding(f"{len(vectors.words):,} words of the language pack {pack.code}", vectors)
     embedded = read is None or vectors.digest == WordVectors.embedded().digest

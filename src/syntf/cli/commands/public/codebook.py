@@ -112,6 +112,7 @@ def build(
     _check_target(out, force=force)
     with output.progress(quiet) as stages:
         texts = read_texts(public, text, reader)
+        prepare.pack_for(settings)  # a codebook is for one language
         vectors = prepare.vectors_for(settings, stages)
         made_from = "texts that are not public" if private else _names(public, "texts")
         codebook = build_codebook(
@@ -147,6 +148,7 @@ def topics(file: Path, out: Path, force: bool, as_json: bool, quiet: bool, **opt
     _check_target(out, force=force)
     lines = _read_lines(file)
     with output.progress(quiet) as stages:
+        prepare.pack_for(settings)  # a codebook is for one language
         vectors = prepare.vectors_for(settings, stages)
         analyzer = prepare.analyzer_for(settings)
     try:
@@ -180,6 +182,7 @@ def opinions(out: Path, force: bool, as_json: bool, quiet: bool, **options: Any)
     settings = settings_from(options)
     _check_target(out, force=force)
     with output.progress(quiet) as stages:
+        prepare.pack_for(settings)  # a codebook is for one language
         codebook = opinion_codebook(prepare.vectors_for(settings, stages))
     codebook.write(out)
     _report(out, codebook, as_json=as_json, quiet=quiet)

@@ -1,4 +1,4 @@
-"""`syntf language`: build, install and list language packs."""
+"""`syntf language`: build, align, install and list language packs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.group("language")
 def command() -> None:
-    """Build a language pack, install one, or list the installed ones.
+    """Build a language pack, align it with another, install one, or list the installed ones.
 
     A language pack is a folder with everything that depends on the language of the texts: how
     they are split, stop words, lemmas, word vectors, output words and topics. It is public. The
@@ -93,6 +93,50 @@ def build(code: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> N
     _show(pack, as_json=as_json, quiet=quiet)
     if not (quiet or as_json):
         output.say(f"Install it: syntf language add {output.escape(out)}", wrap=False)
+
+
+@command.command(cls=ConfiguredCommand)
+@click.argument("pack", metavar="PACK")
+@option(
+    "--to",
+    required=True,
+    metavar="PACK",
+    help="Pack of the other language, by its code or folder. Example: en.",
+)
+@option("--out", type=FILE, required=True, metavar="DIR", help="Folder to write. Example: pack-fr.")
+@option(
+    "--dictionary",
+    type=FILE,
+    metavar="FILE",
+    help="A word of PACK, a tab and its translation on each line. [default: begin with words that "
+    "are spelled the same in both languages]",
+)
+@option(
+    "--as-is",
+    is_flag=True,
+    help="Keep the vectors: both packs were built from vectors that are aligned already.",
+)
+@option("--force", is_flag=True, help="Replace an earlier pack in the same folder.")
+@as_json
+@quiet
+def align(pack: str, to: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Align the language pack PACK with another one, to release texts in both languages together.
+
+    The aligned pack has the topics of the other pack, and word vectors in its space. Nothing but
+    public word vectors is used.
+
+    \b
+    Example:
+      syntf language align fr --to en --out pack-fr-en
+      syntf language add pack-fr-en --force
+      syntf anonymize mails.csv --language en,fr --out release
+    """
+    from syntf.language import store
+    from syntf.packs.align import align_pack
+
+    with output.progress(quiet or as_json) as stages:
+        aligned = align_pack(store.find(pack), store.find(to), out, stages=stages, **options)
+    _show(aligned, as_json=as_json, quiet=quiet)
 
 
 @command.command(cls=Command)
