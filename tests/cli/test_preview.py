@@ -5,6 +5,7 @@ import json
 import pytest
 
 from syntf.cli.commands.preview import EXAMPLES, HEADING
+from syntf.codebook import plan
 
 SENTENCES = {
     "sport": "The goalkeeper saved the penalty and the team won the match.",
@@ -48,7 +49,7 @@ def test_a_preview_describes_columns_language_and_losses(preview):
         "sample": {"documents": 30, "empty": 0.0, "blank": 0.0, "numbers": 0.0, "replaced": 0.0,
                    "language": "en"},
         "problems": [], "warnings": [],
-        "shuffled": False, "loss_per_word": None, "loss_per_document": 10.0,
+        "shuffled": False, "loss_per_word": None, "loss_per_document": 10.0, "pilot": False,
         "author": "An author of m documents in this release loses m times as much as one document.",
     }  # fmt: skip
     assert len(examples) == EXAMPLES
@@ -64,6 +65,12 @@ def test_a_small_loss_keeps_hardly_any_text_and_draws_anew(preview):
     assert all(example["kept"] < 0.3 for examples in found for example in examples)
     draws = {tuple(example["drawn"] for example in examples) for examples in found}
     assert len(draws) > 1  # one of 4 topics for 5 texts, 4 times: all equal once in 4 ** 15
+
+
+def test_a_pilot_is_told_where_a_release_would_have_one(preview, monkeypatch):
+    monkeypatch.setattr(plan, "PILOT_FROM", 20)
+    assert preview("--document-loss", 10)["pilot"]
+    assert not preview("--preset", "sentiment")["pilot"]
 
 
 def test_a_preview_of_words_draws_words(preview):

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 HEADING = "For the owner of the texts. This is not a release: do not pass it on."
 EXAMPLES = 5
 """How many texts are shown."""
+MANY_DOCUMENTS = 1 << 20
+"""As many documents are assumed where an input does not say how many rows it has."""
 EXCERPT = 60
 """Characters of a text that are shown."""
 TERMS = 6
@@ -108,6 +110,7 @@ def preview(
 
     from syntf.inputs import columns
     from syntf.inputs.corpus import Corpus
+    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.pipeline.sample import language_of, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
@@ -138,9 +141,12 @@ def preview(
     rate = estimate.measure(anonymizer, texts, kept_frame, format=format)
     rate = replace(rate, seconds=rate.seconds + seconds_to_read / first.height)
     seconds, size = (None, None)
+    whole = settings.unit == "document"
     if documents is not None:
-        whole = settings.unit == "document"
         seconds, size = estimate.estimate(rate, documents, whole=whole, setup=setup)
+    pilot = False
+    if isinstance(anonymizer, DocumentAnonymizer):
+        pilot = anonymizer.mechanism(documents or MANY_DOCUMENTS).plan.pilot > 0
     return {
         "note": HEADING,
         "columns": {name: str(kind) for name, kind in first.schema.items()},
@@ -155,6 +161,7 @@ def preview(
         "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,
         "loss_per_document": guarantee.loss_per_document,
         "author": guarantee.author_promise,
+        "pilot": pilot,
         "examples": examples,
     }
 
@@ -268,8 +275,8 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
             lines.append(["fits best", f"{plain(example['fits'])}, kept in {example['kept']:.1%}"])
         lines.append(["drawn now", plain(example["drawn"])])
         output.table(lines)
-    if found["loss_per_word"] is None:
+    if found["pilot"]:
         output.say(
-            "\nDrawn as in a release without a pilot. A pilot sharpens the list of topics for the "
-            "other documents; the loss is the same."
+            "\nDrawn as in a release without a pilot. In a release of this file, a pilot sharpens "
+            "the list of topics for the other documents; the loss is the same."
         )
