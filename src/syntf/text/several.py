@@ -45,6 +45,10 @@ class LanguageAnalyzers:
         """The reader of the words of the pack."""
         return WordReader(self.analyzer, self.pack.lines("words"))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the reader: its words are in the pack."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
 
 class SeveralAnalyzer:
     """An analyzer that reads each text with the analyzer of its language.
