@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from syntf.codebook import encoder as encoder_module
 from syntf.core import cache_store
+from syntf.text import token_table
 from syntf.text.documents import Documents
 
 documents = st.lists(st.lists(st.integers(0, 40), max_size=30), max_size=12)
@@ -57,6 +58,10 @@ def test_documents_at_some_places_keep_their_counts(toy_encoder):
     assert (some.vectors == encoded.vectors[[3, 0]]).all()
 
 
+@pytest.mark.skipif(
+    token_table.compiled is None,
+    reason="the package was installed without a C compiler: install gcc, then pip install again",
+)
 def test_topics_of_plain_sentences_are_found(embedded_encoder):
     """The nearest entry of a list of words is about the same thing as the sentence."""
     from syntf.codebook.lists import topic_list
