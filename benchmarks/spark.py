@@ -10,9 +10,9 @@ Parquet files with one worker and with two, in turn. The time is that of `anonym
 the documents, and of `write`, up to guarantee.json; small runs before it start the executors. Costs
 are processor time of all processes of the workers, which is reliable on a busy machine too. The
 ratio needs a quiet machine with a core for each worker, and one for the driver. Spark's event log
-tells where the time goes: how long no task ran, because the driver planned or wrote, and how long
-tasks waited for Python processes to start and to load the table. The exit code is 1 if two workers
-are not --least times as fast as one.
+tells where the time goes: how long no task ran, because the driver planned or wrote, how long a
+worker had no task, and how long Python processes took to start and to work. The exit code is 1 if
+two workers are not --least times as fast as one.
 """
 
 import argparse
@@ -34,10 +34,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
 PYTHON_TIMES = {
     "time to start Python workers": "python_start",
-    "time to initialize Python workers": "python_load",
     "time to run Python workers": "python_run",
 }
-"""Times that Spark measures for the Python process of a task."""
+"""Times that Spark measures for the Python process of a task. Its time to initialize a process that
+is used again also counts how long that process had nothing to do, so it is left out."""
 
 WORKER_IMPORTS = "import pyspark.worker, pyarrow, syntf.spark.documents"
 """What the Python process of an executor imports before its first task."""
@@ -237,7 +237,6 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
         "some worker has no task": lambda run: run["busy"] - run["tasks"] / run["workers"],
         "all tasks together": lambda run: run["tasks"],
         "of these: Python processes start": lambda run: run["python_start"],
-        "of these: Python reads the function and the table": lambda run: run["python_load"],
         "of these: Python reads texts, draws and returns rows": lambda run: run["python_run"],
         "processor time of the workers": lambda run: run["core_seconds"],
     }
