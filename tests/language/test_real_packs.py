@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from syntf import SynTF
+from syntf.language.pack import embedded_pack
+from syntf.packs.align import align_pack
 from syntf.packs.build import build_pack
 from syntf.text.tokenizer import Analyzer
 from syntf.text.word_reader import WordReader
@@ -76,3 +78,24 @@ def test_apostrophes_divide_french_words(pack):
     words = pack.lines("words")
     found = WordReader(analyzer, words).read(["L’hôpital, d'hôpital; qu'HÔPITAL"]).terms.tolist()
     assert [words[row] for row in found] == ["hôpital"] * 3
+
+
+@pytest.mark.slow
+def test_french_and_english_texts_get_the_same_topics(pack, tmp_path, monkeypatch):
+    """The packs are aligned by words of the same spelling alone."""
+    if pack.code != "fr":
+        pytest.skip("French and English spell many words the same")
+    monkeypatch.setattr("syntf.packs.align.COMPARED", 3000)  # for speed
+    aligned = align_pack(pack, embedded_pack(), tmp_path / "aligned")
+    synthetic = SynTF(language=f"en,{aligned.folder}", document_loss=10).fit([])
+    english = [
+        "The team won the match with two goals of the striker.",
+        "The doctors of the hospital treat the sick against the virus.",
+    ]
+    reader = synthetic._anonymizer.reader
+    assert reader.analyzer.choose([*english, *TEXTS["fr"]]).tolist() == [0, 0, 1, 1]
+    vectors = synthetic._anonymizer.read([*english, *TEXTS["fr"]]).vectors.astype(float)
+    directions = vectors / np.linalg.norm(vectors, axis=1)[:, None]
+    similar = directions[:2] @ directions[2:].T
+    assert similar.argmax(axis=0).tolist() == [0, 1]
+    assert np.diagonal(similar).min() > 0.4
