@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,9 +12,11 @@ import pytest
 from syntf import SynTF
 from syntf.core.errors import BudgetError, SyntfError
 from syntf.ledger.ledger import Ledger
+from syntf.pipeline.document import DocumentAnonymizer
+from syntf.pipeline.settings import Settings
 from syntf.spark import anonymize, folders, frames
-from syntf.spark.documents import PilotAnswers
-from syntf.spark.random_bytes import document_bytes, pilot_numbers
+from syntf.spark.documents import DocumentTable, PilotAnswers
+from syntf.spark.random_bytes import document_bytes, list_key, pilot_numbers
 from syntf.verification.verify import verify
 
 KEY = bytes(range(200, 232))
@@ -80,6 +83,28 @@ def test_executors_import_only_what_they_draw_with():
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
 
 
+def test_two_lists_never_draw_with_the_same_bytes():
+    """A repeated batch whose pilot has changed has another list under the same key.
+
+    If the draws from both lists used the same bytes, noise would give the same answer twice, and
+    two different answers would be true for certain.
+    """
+    anonymizer = DocumentAnonymizer.build(Settings.from_preset(document_loss=LOSS))
+    mechanism = anonymizer.mechanism(None)
+    table, general = DocumentTable(anonymizer, mechanism), mechanism.general
+    other = replace(general, vectors=general.vectors[::-1].copy())
+    names, texts = [b"%d" % number for number in range(2000)], [text_of(0).encode()] * 2000
+    encoded = table.read(texts[:1]).at(np.zeros(2000, dtype=np.intp))
+    first, again, second = (
+        table.draw(entry_list, KEY, names, texts, encoded)[:, 0]
+        for entry_list in (general, replace(general), other)
+    )
+    assert (first == again).all()
+    noisy = np.bincount(first).argmax() != first
+    assert noisy.sum() > 100
+    assert (first == second)[noisy].mean() < 0.1
+
+
 # On a cluster
 
 
@@ -131,10 +156,11 @@ def test_the_draw_is_randomised_response_with_the_bytes_of_the_document(written)
     table = release._drawing.table.value
     general = table.mechanism.general
     response = table.mechanism.response(general)
+    own = list_key(KEY, general.digest)
     for number in range(300):
         name, text = b"%d" % number, b""
         (answer,) = table.draw(general, KEY, [name], [text], table.read([text]))
-        point = int.from_bytes(document_bytes(KEY, name, text, 8), "little") >> 2
+        point = int.from_bytes(document_bytes(own, name, text, 8), "little") >> 2
         noise = point < response.answers * response.background
         assert answer[0] == (point // response.background if noise else 0)
 

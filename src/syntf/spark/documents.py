@@ -29,7 +29,7 @@ from syntf.pipeline.document import (
 )
 from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
-from syntf.spark.random_bytes import BatchSource, pilot_numbers
+from syntf.spark.random_bytes import BatchSource, list_key, pilot_numbers
 from syntf.spark.rows import NAME, PLACE, TEXT, Numbering
 from syntf.spark.sessions import Sent
 
@@ -65,11 +65,12 @@ class DocumentTable:
         texts: Sequence[bytes],
         encoded: Encoded,
     ) -> NDArray[np.int64]:
-        """Draw answers; those of a document depend on the key, its name and its text."""
+        """Draw answers; those of a document depend on the key, the list, its name and its text."""
         mechanism = self.mechanism
         draws = mechanism.plan.draws
         targets = entry_list.targets(encoded, mechanism.encoder, draws)
-        source = BatchSource.for_documents(key, names, texts, [8 * draws])
+        own = list_key(key, entry_list.digest)
+        source = BatchSource.for_documents(own, names, texts, [8 * draws])
         return mechanism.response(entry_list).sample(targets, source=source)
 
 

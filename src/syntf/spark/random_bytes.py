@@ -25,7 +25,9 @@ KEY_BYTES = 32
 DRAW_DOMAIN = b"syntf spark 1\0"
 ORDER_DOMAIN = b"syntf order 1\0"
 PILOT_DOMAIN = b"syntf pilot 1\0"
-"""Separate the bytes for draws from those that decide the order of rows, and the pilot."""
+LIST_DOMAIN = b"syntf list 1\0"
+"""Separate the bytes for draws, those that decide the order of rows and the pilot, and the keys of
+lists."""
 
 
 def document_bytes(key: bytes, name: bytes, text: bytes, size: int) -> bytes:
@@ -43,6 +45,16 @@ def document_bytes(key: bytes, name: bytes, text: bytes, size: int) -> bytes:
     state = shake_256(b"".join([key, DRAW_DOMAIN, len(name).to_bytes(8, "little"), name]))
     state.update(text)
     return state.digest(size)
+
+
+def list_key(key: bytes, digest: str) -> bytes:
+    """Return the key of the draws from a list of answers with this digest.
+
+    The list after a pilot depends on the texts of the pilot. If a run is repeated with the same key
+    and one of these texts has changed, the other documents answer from another list. With the same
+    bytes, two different answers of a document would show that both are true.
+    """
+    return shake_256(key + LIST_DOMAIN + digest.encode()).digest(KEY_BYTES)
 
 
 def order_keys(key: bytes, names: Sequence[bytes]) -> NDArray[np.int64]:

@@ -5,11 +5,12 @@ after a restart from the checkpoint. With a fresh key, each call would draw agai
 of the batch. So a stream has a secret that outlives the process. The key of a batch follows from
 the secret, the number of the batch and the guarantee.
 
-*Guarantee.* Two calls have the same key only if batch and guarantee are the same, so that the same
-random bytes are never used by two mechanisms. Under the same key, a document with the same id and
-text has the same draws (:mod:`syntf.spark.random_bytes`). Batches have independent draws: the loss
-of a document that occurs in several of them adds up. Whoever has the file and a release can test
-guesses of texts, so the file must stay secret until it is deleted.
+*Guarantee.* Two calls have the same key only if batch and guarantee are the same, and the draws
+from each list of answers have a key of their own (:func:`syntf.spark.random_bytes.list_key`), so
+no random bytes are used by two mechanisms. Under the same key, a document with the same id
+and text has the same draws, unless a changed text of the pilot has led to another list. Batches
+have independent draws: the loss of a document that occurs in several of them adds up. Whoever has
+the file and a release can test guesses of texts, so the file must stay secret until it is deleted.
 """
 
 import os
