@@ -1,6 +1,7 @@
 """Texts in several languages in one release."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from syntf.serve.document_playground import DocumentPlayground
 from syntf.serve.document_service import DocumentService
 from syntf.text.word_reader import WordReader
 from syntf.vectors.word_vectors import WordVectors
+from syntf.verification.table import language_is_stated
 from syntf.verification.verify import verify
 
 LETTERS = str.maketrans("абвежиклмнопрстуш", "abvezjklmnoprstuh")
@@ -247,6 +249,23 @@ def test_a_release_in_two_languages_is_verified_where_both_packs_are(
     other_order = verify(tmp_path / "out", language="hr,uk")
     assert other_order.verdict == "failed"
     assert "another language pack" in "".join(one.detail for one in other_order.checks)
+
+
+def test_a_release_by_two_analyzers_is_verified(both, input_file, tmp_path, monkeypatch):
+    """As one in English and Japanese: the guarantee names both analyzers."""
+
+    def named(settings, pack, original=prepare._analyzer):
+        analyzer = original(settings, pack)
+        analyzer.name = {"uk": "fast", "hr": "sudachi 0.6.10 core 20250129"}[pack.code]
+        return analyzer
+
+    monkeypatch.setattr(prepare, "_analyzer", named)
+    made = release(input_file, tmp_path / "out", language=both)
+    assert made.guarantee.analyzer == "fast, sudachi 0.6.10 core 20250129"
+    assert verify(tmp_path / "out", language=both).verdict == "verified"
+    one = replace(made.guarantee, language=Language("uk", made.guarantee.language.digest))
+    assert language_is_stated(made.guarantee)
+    assert not language_is_stated(one)
 
 
 def test_words_of_a_document_may_be_released_too(both):

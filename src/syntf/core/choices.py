@@ -31,3 +31,6 @@ SPACY = "spacy:"
 
 SUDACHI = "sudachi "
 """What stands before the versions of SudachiPy and its dictionary."""
+
+ANALYZER_SEPARATOR = ", "
+"""What stands between the names of the analyzers of several languages, if they differ."""

@@ -17,7 +17,17 @@ from hashlib import sha256
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from syntf.core.choices import FAST, SPACY, SUDACHI, Draws, Morphology, Provenance, Unit, Weighting
+from syntf.core.choices import (
+    ANALYZER_SEPARATOR,
+    FAST,
+    SPACY,
+    SUDACHI,
+    Draws,
+    Morphology,
+    Provenance,
+    Unit,
+    Weighting,
+)
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown, times_up
 
@@ -189,6 +199,20 @@ def _is_language(value: Any) -> bool:
     )
 
 
+def _is_analyzer(value: Any) -> bool:
+    """Accept the name of an analyzer, or the different names of those of several languages.
+
+    >>> [_is_analyzer(name) for name in ("fast", "fast, sudachi 0.6 small", "fast, spacy:en")]
+    [True, True, False]
+    """
+    if not is_text(value) or value.startswith(SPACY):
+        return is_text(value)
+    names = value.split(ANALYZER_SEPARATOR)
+    return len({*names}) == len(names) and all(
+        name == FAST or name.startswith(SUDACHI) for name in names
+    )
+
+
 def _is_document_unit(value: Any) -> bool:
     """Accept the record of :class:`DocumentUnit`, or null for the words unit."""
     if value is None:
@@ -253,10 +277,7 @@ class Guarantee:
     length: int = _field(lambda value: _is_count(value) and value <= 1 << 20)
     morphology: str = _field(_one_of(Morphology), unverifiable=True)
     synsets: bool = _field(_is_flag, unverifiable=True)
-    analyzer: str = _field(
-        lambda value: value == FAST or (is_text(value) and value.startswith((SPACY, SUDACHI))),
-        unverifiable=True,
-    )
+    analyzer: str = _field(_is_analyzer, unverifiable=True)
     weights: str = _field(_one_of(Weighting), unverifiable=True)
     draws: str = _field(_one_of(Draws), unverifiable=True)
     vocabulary_size: int = _field(_is_count)

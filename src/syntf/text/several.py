@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.choices import ANALYZER_SEPARATOR
 from syntf.core.progress import Advance
 from syntf.language.pack import LanguagePack
 from syntf.language.several import marked
@@ -58,7 +59,7 @@ class SeveralAnalyzer:
 
     def __init__(self, languages: Sequence[LanguageAnalyzers]) -> None:
         self.languages = languages
-        self.name = ", ".join(dict.fromkeys(one.analyzer.name for one in languages))
+        self.name = ANALYZER_SEPARATOR.join(dict.fromkeys(one.analyzer.name for one in languages))
 
     def read(self, texts: Iterable[str]) -> Iterator[list[SeveralToken]]:
         for text in texts:

@@ -5,7 +5,7 @@ from math import isclose
 from os import PathLike
 
 from syntf import __version__
-from syntf.core.choices import EMBEDDED, SPACY, SUDACHI
+from syntf.core.choices import ANALYZER_SEPARATOR, EMBEDDED, SPACY, SUDACHI
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.progress import Stages
@@ -50,7 +50,10 @@ def check_consistency(guarantee: Guarantee) -> Finding:
 def language_is_stated(guarantee: Guarantee) -> bool:
     """Tell whether the language and the analyzer fit what the sender supplied."""
     stated = guarantee.language
-    if stated is not None and SEPARATOR in stated.code and guarantee.unit != "document":
+    several = stated is not None and SEPARATOR in stated.code
+    if several and guarantee.unit != "document":
+        return False
+    if ANALYZER_SEPARATOR in guarantee.analyzer and not several:
         return False
     if "language" in guarantee.supplied:
         return stated is not None and "vectors" not in guarantee.supplied
