@@ -5,6 +5,8 @@ read down to its terms in one step: here a token *is* the tuple of its candidate
 
 *Non-interference.* Every text is analysed by itself, and no text raises an error: characters that
 Sudachi cannot handle are replaced, long texts are cut, and a piece on which it fails has no terms.
+Each thread has a tokenizer of its own: one that two threads use at once fails for one of them, and
+whose piece that is would depend on how long the text of the other is.
 """
 
 import unicodedata
@@ -12,6 +14,7 @@ from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
+from threading import local
 from typing import Any
 
 from syntf.core.choices import SUDACHI, Morphology
@@ -97,18 +100,34 @@ class SudachiAnalyzer:
         return tuple(dict.fromkeys((normal, morpheme.dictionary_form().lower(), lower)))
 
 
-@cache
-def _tokenizer() -> Any:
-    """Return the tokenizer, loaded once in a process."""
-    try:
-        from sudachipy import Dictionary, SplitMode
+_own = local()
 
-        return Dictionary(dict=DICTIONARY).create(mode=SplitMode.B)
+
+def _tokenizer() -> Any:
+    """Return the tokenizer of this thread."""
+    if not hasattr(_own, "tokenizer"):
+        _own.tokenizer = _make_tokenizer()
+    return _own.tokenizer
+
+
+def _make_tokenizer() -> Any:
+    try:
+        from sudachipy import SplitMode
+
+        return _dictionary().create(mode=SplitMode.B)
     except Exception as error:
         raise SyntfError(
             "Japanese texts are split by SudachiPy, which is not installed: "
             "pip install 'syntf[japanese]'"
         ) from error
+
+
+@cache
+def _dictionary() -> Any:
+    """Return the dictionary, loaded once in a process."""
+    from sudachipy import Dictionary
+
+    return Dictionary(dict=DICTIONARY)
 
 
 def part_of_speech(word: str) -> tuple[str, str] | None:
