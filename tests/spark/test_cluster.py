@@ -7,11 +7,13 @@ import time
 from collections import defaultdict
 from threading import Thread
 
+import numpy as np
 import pytest
 
 from syntf.ledger.ledger import Ledger
 from syntf.spark import anonymize, frames
 from syntf.spark.drawing import draw
+from syntf.spark.sessions import map_rows
 
 KEY = bytes(range(200, 232))
 
@@ -211,6 +213,27 @@ def test_a_slow_task_and_its_copy_draw_the_same(frame, slow, parameters, tmp_pat
     assert time.monotonic() - start < 90  # the copy finished first
     assert len(first) == 80
     assert by_name(release.data.collect()) == first
+
+
+def test_a_function_of_any_size_is_kept_out_of_broadcast_variables(spark, monkeypatch):
+    """Such as one with the numbers of documents from many files; broadcasts are files."""
+    large, made = np.random.default_rng(1).bytes(2 << 20), []
+    context = type(spark.sparkContext)
+    broadcast = context.broadcast
+
+    def same(batches):
+        assert len(large) == 2 << 20
+        return batches
+
+    def recorded(self, value):
+        made.append(len(value))
+        return broadcast(self, value)
+
+    monkeypatch.setattr(context, "broadcast", recorded)
+    assert map_rows(spark.range(3), same, "id long").count() == 3
+    assert made == []
+    spark.range(3).mapInArrow(same, "id long")
+    assert len(made) == 1  # the setting of the session is as before
 
 
 def test_the_key_is_written_nowhere(frame, spark, cluster, parameters, monkeypatch, tmp_path):

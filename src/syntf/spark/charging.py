@@ -15,6 +15,7 @@ import numpy as np
 from syntf.core.errors import SyntfError
 from syntf.ledger.names import Charge, HashedNames, NamedBy, Names
 from syntf.spark.rows import AUTHOR, NAME, NOT_UNIQUE, PLACE, TEXT, Numbering, not_unique
+from syntf.spark.sessions import map_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +103,7 @@ def charge(
     names = LedgerNames(ledger.name_key(), by, AUTHOR in frame.columns)
     hashes = [sha256() for _ in numbering.sizes]
     schema = f"{PLACE} long, {NAME} binary, {AUTHOR} binary"
-    digests = frame.mapInArrow(names, schema).persist()
+    digests = map_rows(frame, names, schema).persist()
     try:
         if digests.count() != numbering.documents:  # also computes all digests in parallel
             raise SyntfError("the input changed while it was being read: run again")

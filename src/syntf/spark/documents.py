@@ -31,7 +31,7 @@ from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
 from syntf.spark.random_bytes import BatchSource, list_key, pilot_numbers
 from syntf.spark.rows import NAME, PLACE, TEXT, Numbering
-from syntf.spark.sessions import Sent
+from syntf.spark.sessions import Sent, map_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -200,7 +200,7 @@ def draw_pilot(frame: "DataFrame", drawing: DocumentDrawing, documents: int) -> 
     numbers = smallest_numbers(frame, drawing.key, drawing.numbering, documents, size)
     last = int(numbers[-1])
     job = PilotDrawing(drawing.table, drawing.key, last, drawing.numbering, drawing.charged)
-    rows = frame.mapInArrow(job, f"{NUMBER} long, {ANSWERS} array<long>").collect()
+    rows = map_rows(frame, job, f"{NUMBER} long, {ANSWERS} array<long>").collect()
     found = {row[NUMBER]: row[ANSWERS] for row in rows}
     if len(rows) != size or sorted(found) != numbers.tolist():
         raise SyntfError(_CHANGED)
@@ -220,7 +220,7 @@ def smallest_numbers(
     wanted = size + 8 * size**0.5
     while True:
         bound = min(_NUMBERS, int(_NUMBERS * wanted / documents))
-        rows = named.mapInArrow(job, f"{NUMBER} long").where(f"{NUMBER} <= {bound - 1}").collect()
+        rows = map_rows(named, job, f"{NUMBER} long").where(f"{NUMBER} <= {bound - 1}").collect()
         numbers = np.sort(np.array([row[NUMBER] for row in rows], dtype=np.int64))
         if len(numbers) >= size:
             break

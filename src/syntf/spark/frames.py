@@ -24,7 +24,7 @@ from syntf.spark.drawing import COUNTS, ORDER, TERMS, Output, WordDrawing
 from syntf.spark.errors import check_frame, named_causes
 from syntf.spark.random_bytes import KEY_BYTES
 from syntf.spark.schemas import released_schema, with_guarantee
-from syntf.spark.sessions import Sent, fix_rows, is_connect, send
+from syntf.spark.sessions import Sent, fix_rows, is_connect, map_rows, send
 from syntf.spark.stream_keys import BatchKey
 from syntf.spark.warnings import kept_column_warnings
 
@@ -212,7 +212,7 @@ class Release:
     def _draw(self, drawing: WordDrawing | DocumentDrawing) -> "DataFrame":
         """Return the drawn rows, dealt to parts in a random order."""
         parts = max(1, -(-self.documents // PART_DOCUMENTS))
-        drawn = self._frame.mapInArrow(drawing, self._schema().add(ORDER, "long", False))
+        drawn = map_rows(self._frame, drawing, self._schema().add(ORDER, "long", False))
         dealt = drawn.repartition(parts, ORDER)
         if self._id is None:
             return dealt.sortWithinPartitions(ORDER).drop(ORDER)

@@ -12,6 +12,9 @@ from syntf.core.errors import SyntfError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_LARGEST_FUNCTION = "spark.broadcast.UDFCompressionThreshold"
+_MOST_BYTES = (1 << 31) - 1
+
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
 
@@ -48,6 +51,27 @@ def send(frame: "DataFrame", value: Value) -> Sent[Value]:
         return Embedded(value)
     broadcast: Sent[Value] = frame.sparkSession.sparkContext.broadcast(value)
     return broadcast
+
+
+def map_rows(frame: "DataFrame", function: Any, schema: Any) -> "DataFrame":
+    """Return ``frame.mapInArrow(function, schema)``, and keep the function out of files.
+
+    PySpark makes a function of more than 1 MB a broadcast variable, which is written to a file on
+    every machine, and with it the key. The numbers of documents from some ten thousand files are
+    that large. So the limit is raised while the function is pickled.
+    """
+    if is_connect(frame):
+        return frame.mapInArrow(function, schema)
+    configuration: Any = frame.sparkSession.sparkContext._jsc.sc().conf()
+    before = configuration.get(_LARGEST_FUNCTION, None)
+    configuration.set(_LARGEST_FUNCTION, str(_MOST_BYTES))
+    try:
+        return frame.mapInArrow(function, schema)
+    finally:
+        if before is None:
+            configuration.remove(_LARGEST_FUNCTION)
+        else:
+            configuration.set(_LARGEST_FUNCTION, before)
 
 
 def fix_rows(frame: "DataFrame") -> "DataFrame":
