@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from syntf.core import entropy
-from syntf.core.errors import BudgetError
+from syntf.core.errors import BudgetError, SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.ledger.names import Names
 from syntf.serve.batch import BATCH_SIZE, Batcher, size_of
@@ -110,6 +110,24 @@ def test_an_error_leaves_the_other_requests_of_the_batch_alone(toy_anonymizer, m
     answers = ask_all(service, ([TEXT], None), (["bad"], None), ([TEXT, "dog"], None))
     assert [len(answers[place].documents) for place in (0, 2)] == [1, 2]
     assert isinstance(answers[1], RuntimeError)
+
+
+def test_an_encoder_that_fails_is_not_taken_for_a_ledger_that_cannot_be_charged(
+    toy_anonymizer, tmp_path, monkeypatch
+):
+    """The request was charged, so the answer must not say that it was not."""
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
+    service = Service(toy_anonymizer, ledger)
+
+    def fail(texts):
+        raise SyntfError("the encoder x failed with ValueError")
+
+    monkeypatch.setattr(service, "draw", fail)
+    charger = Charger.of_ledger(ledger, service.loss)
+    (found,) = ask_all(service, ([TEXT], ["a"]), charger=charger)
+    assert isinstance(found, RuntimeError)
+    assert not isinstance(found, SyntfError)
+    assert len(ledger.verify().runs) == 1
 
 
 def test_a_request_that_nobody_waits_for_is_not_charged(toy_anonymizer, tmp_path):

@@ -150,7 +150,7 @@ class Batcher:
             documents = await self._draw([text for request in batch for text in request.texts])
         except Exception as error:
             if len(batch) == 1:
-                batch[0].fail(error)
+                batch[0].fail(_not_of_the_ledger(error))
             else:
                 for request in batch:
                     await self._answer([request])
@@ -167,6 +167,16 @@ class Batcher:
         if self._service.is_quick and size_of(texts) <= BATCH_SIZE:
             return self._service.draw(texts)
         return await asyncio.to_thread(self._service.draw, texts)
+
+
+def _not_of_the_ledger(error: Exception) -> Exception:
+    """Return an error of drawing, such as that of an encoder, as what it is.
+
+    A SyntfError means that the ledger was not charged, and here it was.
+    """
+    if not isinstance(error, SyntfError):
+        return error
+    return RuntimeError("the draw failed").with_traceback(error.__traceback__)
 
 
 def size_of(texts: Sequence[str]) -> int:
