@@ -3,6 +3,8 @@
 import json
 import pickle
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toy_language import WORDS
@@ -10,7 +12,7 @@ from toy_language import WORDS
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of
 from syntf.language import store
-from syntf.language.pack import MANIFEST, LanguagePack, embedded_pack, read_manifest
+from syntf.language.pack import MANIFEST, LanguagePack, Source, embedded_pack, read_manifest
 
 
 def rewrite(folder, **changes):
@@ -39,6 +41,26 @@ def test_a_pack_is_read_as_it_was_written(toy_pack):
     copied = pickle.loads(pickle.dumps(toy_pack))  # noqa: S301 - made here
     assert copied.digest == toy_pack.digest
     assert toy_pack.sources[0].licence == "CC0"
+
+
+def test_a_pickled_pack_is_only_used_where_the_same_pack_is(toy_pack, tmp_path):
+    """Executors of a cluster read the files of their own machine, not those of the driver."""
+    place = tmp_path / "pack"
+    shutil.copytree(toy_pack.folder, place)
+    raw = pickle.dumps(LanguagePack.read(place))
+    assert pickle.loads(raw).lines("words") == toy_pack.lines("words")  # noqa: S301 - made here
+    other = replace(toy_pack, folder=place, sources=[Source("another", "pack", "CC0")])
+    other.write_manifest()
+    with pytest.raises(SyntfError, match="is not the one that this process was given"):
+        pickle.loads(raw).lines("words")  # noqa: S301 - made here
+    shutil.rmtree(place)
+    with pytest.raises(SyntfError, match="is not a language pack"):
+        pickle.loads(raw).lines("words")  # noqa: S301 - made here
+
+
+def test_the_embedded_pack_is_found_wherever_syntf_is_installed():
+    raw = pickle.dumps(replace(embedded_pack(), folder=Path("/elsewhere/syntf/data")))
+    assert pickle.loads(raw).number_words == embedded_pack().number_words  # noqa: S301 - made here
 
 
 @pytest.mark.parametrize("role", ["words", "vectors", "codebook", "lemmas", "stop_words"])

@@ -82,6 +82,17 @@ class LanguagePack:
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the values of a pickled pack; its files are those of this machine."""
+        vars(self).update(state, is_checked=False)
+        if self.is_embedded:
+            vars(self)["folder"] = _embedded_folder()
+
+    @cached_property
+    def is_checked(self) -> bool:
+        """Whether the folder is known to hold this pack; not if the pack comes from elsewhere."""
+        return True
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the manifest, which holds those of all files."""
@@ -105,7 +116,17 @@ class LanguagePack:
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
     def path(self, role: str) -> Path:
-        """Return the file for a role."""
+        """Return the file for a role.
+
+        Raises SyntfError if the pack was pickled on another machine, and this one has another pack.
+        """
+        if not self.is_checked:
+            if read_manifest(self.folder).digest != self.digest:
+                raise SyntfError(
+                    f"the language pack in {self.folder} is not the one that this process was "
+                    "given: install the same packs and the same syntf on every machine"
+                )
+            vars(self)["is_checked"] = True
         return self.folder / self.files[role][0]
 
     def lines(self, role: str) -> list[str]:
@@ -155,8 +176,11 @@ def embedded_pack() -> LanguagePack:
     """Return the English pack that comes with syntf. Its digests are checked by the tests."""
     from dataclasses import replace
 
-    folder = Path(str(resources.files("syntf").joinpath("data")))
-    return replace(read_manifest(folder), is_embedded=True)
+    return replace(read_manifest(_embedded_folder()), is_embedded=True)
+
+
+def _embedded_folder() -> Path:
+    return Path(str(resources.files("syntf").joinpath("data")))
 
 
 def read_manifest(folder: Path) -> LanguagePack:
