@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -249,6 +250,24 @@ def test_a_release_in_two_languages_is_verified_where_both_packs_are(
     other_order = verify(tmp_path / "out", language="hr,uk")
     assert other_order.verdict == "failed"
     assert "another language pack" in "".join(one.detail for one in other_order.checks)
+
+
+def test_the_language_of_a_document_shows_in_its_own_row_only(both, tmp_path):
+    """Releases from the same seed, in which one text is of the one or of the other language."""
+    found = []
+    for place, text in enumerate((TEXTS[0], TEXTS[55], "")):
+        texts = [text if number == 3 else other for number, other in enumerate(TEXTS)]
+        pl.DataFrame({"text": texts}).write_parquet(tmp_path / f"{place}.parquet")
+        out = tmp_path / f"out{place}"
+        made = release(tmp_path / f"{place}.parquet", out, language=both, insecure_seed=5)
+        rows = pl.read_parquet(out / "documents.parquet")
+        same = {name: (out / name).read_bytes() for name in ("README.txt", "vocabulary.txt")}
+        found.append((rows.with_row_index("row").filter(pl.col("row") != 3), same, made))
+    for rows, same, made in found[1:]:
+        assert rows.equals(found[0][0])
+        assert same == found[0][1]
+        assert {*made.guarantee.files} == {*found[0][2].guarantee.files}
+        assert replace(made.guarantee, files={}) == replace(found[0][2].guarantee, files={})
 
 
 def test_a_release_by_two_analyzers_is_verified(both, input_file, tmp_path, monkeypatch):
