@@ -112,7 +112,7 @@ def build(code: str, out: Path, as_json: bool, quiet: bool, **options: Any) -> N
     "are spelled the same in both languages]",
 )
 @option(
-    "--as-is",
+    "--as-is/--no-as-is",
     is_flag=True,
     help="Keep the vectors: both packs were built from vectors that are aligned already.",
 )
