@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,19 +111,20 @@ def everything_logged(caplog, monkeypatch):
 class Server:
     """Run `syntf serve` in its own process."""
 
-    def __init__(self, *options, words=True, **variables):
+    def __init__(self, log, *options, words=True, **variables):
         environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
         command = [sys.executable, "-m", "syntf", "serve", "--port", "0", "--rate", "100000"]
+        self._log = log  # a file: a pipe that nobody reads fills up, and the service waits
         self.process = subprocess.Popen(
             [*command, *(["--max-size", "200"] if words else []), *options],
-            env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=environment, text=True, stdout=subprocess.PIPE, stderr=self._log,
         )  # fmt: skip
         first = self.process.stdout.readline()
         found = re.search(r"http://\S+(?=;)|http://\S+(?= with)", first)
         if not found:
             self.process.kill()
-            raise AssertionError(first + self.process.communicate()[1])
+            self.process.communicate()
+            raise AssertionError(first + self._read_log())
         self.url = found.group()
         self.address = urlsplit(self.url).hostname, urlsplit(self.url).port
 
@@ -141,8 +143,16 @@ class Server:
     def stop(self):
         """Stop the service; return its exit code and all output."""
         self.process.send_signal(signal.SIGTERM)
-        out, err = self.process.communicate(timeout=30)
-        return self.process.returncode, out + err
+        return self.ended()
+
+    def ended(self):
+        """Wait until the service has ended; return its exit code and all output."""
+        out, _ = self.process.communicate(timeout=30)
+        return self.process.returncode, out + self._read_log()
+
+    def _read_log(self):
+        self._log.seek(0)
+        return self._log.read()
 
 
 @pytest.fixture(scope="session")
@@ -151,13 +161,14 @@ def start(own_cache):
 
     @contextmanager
     def starting(*options, words=True, **variables):
-        server = Server(*options, words=words, **variables)
-        try:
-            yield server
-        finally:
-            if server.process.poll() is None:
-                server.process.kill()
-            server.process.communicate()
+        with tempfile.TemporaryFile("w+") as log:
+            server = Server(log, *options, words=words, **variables)
+            try:
+                yield server
+            finally:
+                if server.process.poll() is None:
+                    server.process.kill()
+                server.process.communicate()
 
     return starting
 

@@ -99,8 +99,7 @@ def service_results(start, canary, tmp_path_factory):
             while part := slow.recv(65536):
                 answer += part
             results["interrupted"] = answer.decode()
-        out, err = server.process.communicate(timeout=30)
-        results["code"], results["printed"] = server.process.returncode, out + err
+        results["code"], results["printed"] = server.ended()
     return results
 
 
