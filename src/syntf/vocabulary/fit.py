@@ -94,7 +94,7 @@ def count_by_definition(
         counts.update({term_of[token] for token in tokens})
         size += 1
     del counts[""]
-    return counts, size
+    return dict(counts), size
 
 
 def _amount(limit: float) -> str:
