@@ -325,4 +325,4 @@ def test_limits_apply_to_one_size_of_vocabulary():
     limited = made["tables/paper-25000"]
     assert (limited.values, limited.must, limited.aim) == ([3.0, 1.5], 4.0, 2.0)
     assert made["tables/numpy"].values == [10.0]
-    assert made["tables/memory"].values == [100.0, 100.0]
+    assert made["tables/memory-25000"].values == [100.0, 100.0]

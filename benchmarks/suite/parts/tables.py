@@ -76,7 +76,8 @@ def figures(found: Results) -> list[Figure]:
     )  # fmt: skip
     for size in sizes[-1:]:
         made += plain(
-            "tables/memory", f"peak memory, measuring {size:,} words, {os.cpu_count()} cores",
+            f"tables/memory-{size}",
+            f"peak memory, measuring {size:,} words, {os.cpu_count()} cores",
             found[f"tables/paper-measure/{size}"], of="peak", unit="MB",
         )  # fmt: skip
     return made
