@@ -181,25 +181,26 @@ def test_many_runs_are_drawn_in_several_passes(experiment, tmp_path, monkeypatch
     assert log.finished({"method": "syntf"}) == {0, 1, 2}
 
 
-def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
+def built_tables(monkeypatch):
+    """Return a list that receives an entry for each table that is built."""
     built = []
     from_parts = module.Anonymizer.from_parts.__func__
     monkeypatch.setattr(
         module.Anonymizer, "from_parts",
         classmethod(lambda cls, *given, **more: built.append(1) or from_parts(cls, *given, **more)),
     )  # fmt: skip
+    return built
+
+
+def test_runs_share_a_mechanism(experiment, tmp_path, monkeypatch):
+    built = built_tables(monkeypatch)
     run(experiment, tmp_path, [CHOICE, CHOICE._replace(epsilon=10.0)])
     assert len(built) == 2
 
 
 def test_lengths_share_a_table_and_are_drawn_together(experiment, tmp_path, monkeypatch):
     """Two ε make two tables, whatever the order in which the grid names the lengths."""
-    built = []
-    from_parts = module.Anonymizer.from_parts.__func__
-    monkeypatch.setattr(
-        module.Anonymizer, "from_parts",
-        classmethod(lambda cls, *given, **more: built.append(1) or from_parts(cls, *given, **more)),
-    )  # fmt: skip
+    built = built_tables(monkeypatch)
     drawn = spied_draws(monkeypatch)
     experiment.runs = 2
     grid = [
