@@ -9,10 +9,14 @@ import threading
 COLLECT_EVERY = 100_000
 """New objects between two garbage collections: objects created by imports are never garbage."""
 
+IDLE_TIME = "4"
+"""How long threads of matrix products wait for work by spinning, as a power of two in cycles."""
+
 
 def program() -> None:
     """Run the command line and end the process."""
     gc.set_threshold(COLLECT_EVERY)
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", IDLE_TIME)
     from syntf.cli import main
 
     try:

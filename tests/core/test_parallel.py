@@ -106,3 +106,63 @@ def test_the_transformer_respects_n_jobs(monkeypatch):
     made.transform(["cat"])
     list(made.iter_transform(["cat"]))
     assert seen == [1, 1]
+
+
+def test_the_next_thing_is_worked_on_while_the_caller_uses_the_one_before():
+    begun = [threading.Event() for _ in range(3)]
+
+    def work(number):
+        begun[number].set()
+        return 10 * number, threading.get_ident(), parallel.threads()
+
+    used = []
+    with parallel.at_most(2):
+        for number, (result, thread, threads) in parallel.ahead(work, range(3)):
+            if number < 2:
+                assert begun[number + 1].wait(10)  # while this loop holds the result before
+            assert thread != threading.get_ident()
+            assert threads == 2  # the limit holds in the other thread, too
+            used.append((number, result))
+    assert used == [(0, 0), (1, 10), (2, 20)]
+
+
+def test_things_are_taken_by_the_thread_of_the_caller():
+    """A ledger is read while things are taken, and SQLite refuses other threads."""
+    takers = []
+
+    def things():
+        for number in range(3):
+            takers.append(threading.get_ident())
+            yield number
+
+    with parallel.at_most(2):
+        assert [thing for thing, _ in parallel.ahead(str, things())] == [0, 1, 2]
+    assert set(takers) == {threading.get_ident()}
+
+
+@pytest.mark.parametrize(("jobs", "quick"), [(1, True), (2, False)])
+def test_slow_work_and_a_single_thread_are_not_ahead(jobs, quick):
+    done = []
+
+    def work(number):
+        done.append(number)
+        return threading.get_ident()
+
+    with parallel.at_most(jobs):
+        for number, thread in parallel.ahead(work, range(3), quick=quick):
+            assert thread == threading.get_ident()
+            assert done == list(range(number + 1))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_before_an_error_are_given(jobs):
+    with parallel.at_most(jobs):
+        results = parallel.ahead(lambda number: 6 // (2 - number), range(5))
+        assert [next(results), next(results)] == [(0, 3), (1, 6)]
+        with pytest.raises(ZeroDivisionError):
+            next(results)
+
+
+def test_nothing_is_worked_on_without_things():
+    with parallel.at_most(2):
+        assert list(parallel.ahead(str, ())) == []

@@ -123,7 +123,7 @@ def test_the_sample_holds_the_documents_at_its_places(monkeypatch, batch):
     sample = document_run.Sample(PlainReader())
     texts = [str(number) for number in range(500)]
     for start in range(0, len(texts), batch):
-        sample.add(texts[start : start + batch])
+        sample.add(pl.Series(texts[start : start + batch]))
         encoded = sample.encoded()
         assert encoded.vectors[:, 0].tolist() == sample.places.tolist()
         assert np.asarray(encoded.counts.data).tolist() == sample.places.tolist()

@@ -59,21 +59,26 @@ def _stretched(wide: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     return np.floor(wide, out=wide)
 
 
-def products(left: Vectors, right: Vectors) -> NDArray[np.float32]:
+def products(
+    left: Vectors | NDArray[np.float32], right: Vectors | NDArray[np.float32]
+) -> NDArray[np.float32]:
     """Return all products of two sets of vectors, exact integers in float32."""
-    found: NDArray[np.float32] = left.astype(np.float32) @ right.astype(np.float32).T
+    first, second = left.astype(np.float32, copy=False), right.astype(np.float32, copy=False)
+    found: NDArray[np.float32] = first @ second.T
     return found
 
 
-def nearest(documents: Vectors, prototypes: Vectors) -> NDArray[np.int64]:
+def nearest(documents: Vectors | NDArray[np.float32], prototypes: Vectors) -> NDArray[np.int64]:
     """Return the prototype with the largest product for each document, the first of equals.
 
-    A document of zeros, which has no known word, gets the first prototype.
+    A document of zeros, which has no known word, gets the first prototype. Documents may be given
+    as floats, to convert them once for several calls.
     """
     found = np.zeros(len(documents), dtype=np.int64)
+    wide = prototypes.astype(np.float32)
 
     def find_block(block: slice) -> None:
-        found[block] = np.argmax(products(documents[block], prototypes), axis=1)
+        found[block] = np.argmax(products(documents[block], wide), axis=1)
 
     for_each_block(find_block, len(documents), _BLOCK)
     return found
@@ -86,8 +91,10 @@ def nearest_several(documents: Vectors, entries: Vectors, count: int) -> NDArray
     """
     found = np.zeros((len(documents), count), dtype=np.int64)
 
+    wide = entries.astype(np.float32)
+
     def find_block(block: slice) -> None:
-        rows = products(documents[block], entries)
+        rows = products(documents[block], wide)
         edges = _at_most_the_last_of_the_best(rows, count)
         for place, (row, edge) in enumerate(zip(rows, edges, strict=True), block.start):
             best = np.flatnonzero(row >= edge)

@@ -137,12 +137,15 @@ def _moved(vectors: Vectors, codebook: Codebook, weight: NDArray[np.int64], roun
     if not rounds:
         return vectors
     leaves = np.flatnonzero(codebook.leaves & (weight > 0))
-    points = codebook.prototypes[leaves].astype(np.int64)
-    factors = weight[leaves][:, None]
+    points = codebook.prototypes[leaves].astype(np.float32)  # exact, and converted once
+    weighted = codebook.prototypes[leaves] * weight[leaves][:, None]
     for _ in range(rounds):
-        own = nearest(codebook.prototypes[leaves], vectors)
+        own = nearest(points, vectors)
+        order = np.argsort(own, kind="stable")
+        near, starts = np.unique(own[order], return_index=True)
         total = np.zeros((len(vectors), codebook.dimensions), dtype=np.int64)
-        np.add.at(total, own, points * factors)
+        if len(near):
+            total[near] = np.add.reduceat(weighted[order], starts)
         moved = total.any(axis=1)
         vectors = vectors.copy()
         vectors[moved] = stretch(total[moved])

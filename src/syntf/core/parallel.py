@@ -3,10 +3,10 @@
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from syntf.core.errors import SyntfError
 if TYPE_CHECKING:
     from joblib import Parallel
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 Progress = Callable[[int], None]
@@ -65,6 +66,31 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
         return
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(work, blocks)
+
+
+def ahead(
+    work: Callable[[S], T], things: Iterable[S], *, quick: bool = True
+) -> Iterator[tuple[S, T]]:
+    """Yield each thing with the result of `work`, in order.
+
+    While the caller uses one result, another thread works on the next, unless one thread is
+    allowed. The things themselves are taken by the caller's thread.
+
+    quick : whether `work` takes seconds at most. Ctrl-C does not end the work of another thread,
+        so slow work is left to the caller's thread.
+    """
+    if threads() < 2 or not quick:
+        yield from ((thing, work(thing)) for thing in things)
+        return
+    with ThreadPoolExecutor(1) as pool:
+        waiting: tuple[S, Future[T]] | None = None
+        for thing in things:
+            begun = thing, pool.submit(copy_context().run, work, thing)
+            if waiting is not None:
+                yield waiting[0], waiting[1].result()
+            waiting = begun
+        if waiting is not None:
+            yield waiting[0], waiting[1].result()
 
 
 def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None:

@@ -29,7 +29,7 @@ from syntf.vocabulary.coverage import coverage
 FEWEST = 20
 LARGEST = 200
 _WORD = re.compile(r"[^\W_]+")
-CHARACTERS = 2000
+CHARACTERS = 500
 """At most so many texts are looked at, and so many characters of each."""
 
 KNOWN = 0.4

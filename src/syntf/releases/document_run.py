@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from syntf.codebook.encoder import Encoded, join
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import PILOT_MOST
-from syntf.core import entropy
+from syntf.core import entropy, parallel
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
@@ -64,7 +64,7 @@ class Sample:
     _parts: list[Encoded] = field(default_factory=list)
     _rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def add(self, texts: Sequence[str]) -> None:
+    def add(self, texts: pl.Series) -> None:
         """Look at the next documents of the stream, and encode those that are kept."""
         first, self.seen = self.seen, self.seen + len(texts)
         slots = np.arange(first, self.seen)
@@ -74,7 +74,7 @@ class Sample:
             slots[late] = (bits / 2.0**53 * (slots[late] + 1)).astype(np.int64)
         kept = np.flatnonzero(slots < SAMPLE)
         rows = sum(map(len, self._parts))
-        self._parts.append(self.anonymizer.read([texts[place] for place in kept.tolist()]))
+        self._parts.append(self.anonymizer.read(texts.gather(kept).to_list()))
         more = np.full(min(self.seen, SAMPLE) - len(self.places), -1, dtype=np.int64)
         self.places = np.concatenate([self.places, more])
         self._rows = np.concatenate([self._rows, more])
@@ -183,7 +183,7 @@ class DocumentRun:
         with progress("all documents", size) as advance:
             stream = rows.frames(advance)
             for frame in stream:
-                sample.add(rows.texts(frame))
+                sample.add(rows.text_column(frame))
                 if sample.complete or not repeatable:
                     frames.append(frame)
                 if not (sample.complete or repeatable):  # too long to be kept, and read once
@@ -264,8 +264,14 @@ class DocumentRun:
         waiting: list[Encoded] = []
         columns: list[pl.DataFrame] = []
         done = first = rows.done
-        for frame in frames:
-            waiting.append(self._compared(self.anonymizer.read(rows.texts(frame))))
+
+        def encode(frame: pl.DataFrame) -> Encoded:
+            return self._compared(self.anonymizer.read(rows.texts(frame)))
+
+        table, model = self.anonymizer.reader.table, self.anonymizer.encoder.text_encoder
+        quick = table is not None and model is None
+        for frame, encoded in parallel.ahead(encode, frames, quick=quick):
+            waiting.append(encoded)
             columns.append(rows.released_columns(frame, done))
             done += frame.height
             if (done - first) % drafts.SHARD == 0:

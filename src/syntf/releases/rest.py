@@ -69,7 +69,11 @@ class Rest:
 
     def texts(self, frame: pl.DataFrame) -> list[str]:
         """Return the texts of these rows."""
-        return input_columns.texts(frame, self.corpus.text or "text")
+        return self.text_column(frame).to_list()
+
+    def text_column(self, frame: pl.DataFrame) -> pl.Series:
+        """Return the texts of these rows as a column, of which some can be taken."""
+        return input_columns.text_column(frame, self.corpus.text or "text")
 
     def names(self, frame: pl.DataFrame) -> "Names":
         """Return the documents and authors that a ledger charges for these rows."""

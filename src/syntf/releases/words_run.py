@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from syntf.core import parallel
 from syntf.core.counts import Counts
-from syntf.core.progress import Stages
+from syntf.core.progress import Stages, silent
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
 from syntf.releases.drawing_groups import DrawingGroups
 from syntf.releases.rest import Rest
 from syntf.report.table_summary import TableSummary, summarize_table
+from syntf.text.documents import Documents
 
 
 @dataclass
@@ -52,9 +54,14 @@ class WordsRun:
             kept.clear()
             return counts, columns
 
+        quick = self.anonymizer.reader.table is not None
+
+        def read(frame: pl.DataFrame) -> Documents:
+            return self.anonymizer.read(rest.texts(frame), stages=silent if quick else progress)
+
         with progress("all documents", rest.corpus.size) as advance:
-            for frame in rest.frames(advance):
-                groups.add(self.anonymizer.read(rest.texts(frame), stages=progress))
+            for frame, documents in parallel.ahead(read, rest.frames(advance), quick=quick):
+                groups.add(documents)
                 kept.append(rest.released_columns(frame, done))
                 done += frame.height
                 if (done - rest.done) % drafts.SHARD == 0:

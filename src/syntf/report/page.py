@@ -6,6 +6,7 @@ knows whether it has the templates that a release was written with.
 
 import json
 import textwrap
+import threading
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -74,6 +75,14 @@ def render_report(
 def render(name: str, **context: Any) -> str:
     """Return a template filled with values."""
     return _environment().get_template(name).render(context)
+
+
+def load_ahead() -> None:
+    """Load the templates on another thread, while texts are read without Python.
+
+    :func:`render` loads what this has not loaded yet.
+    """
+    threading.Thread(target=_environment, daemon=True).start()
 
 
 @cache
