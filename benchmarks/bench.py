@@ -22,7 +22,7 @@ from pathlib import Path
 from suite import history, machine
 from suite.figures import Figure
 from suite.page import page, shown, table
-from suite.parts import corpus, drawing, fitted, limits, startup, tables, versions
+from suite.parts import corpus, drawing, evaluation, fitted, limits, startup, tables, versions
 from suite.place import SIZES, Place
 from suite.process import Unavailable
 from suite.record import Record, Section, merged
@@ -35,9 +35,10 @@ PARTS = {
     "drawing": drawing,
     "fitted": fitted,
     "limits": limits,
+    "evaluation": evaluation,
     "versions": versions,
 }
-OPTIONAL = {"versions"}
+OPTIONAL = {"evaluation", "versions"}
 """Parts that need an option of their own; a run without them still counts as a whole run."""
 HISTORY = machine.ROOT / "benchmarks" / "history.jsonl"
 PAGE = machine.ROOT / "docs" / "benchmarks.md"

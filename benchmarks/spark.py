@@ -4,6 +4,7 @@
     python benchmarks/spark.py news.parquet --times 5 --rounds 2 --json build/spark.json
     python benchmarks/spark.py --model build/spark.json          # the tables of docs/scale.md
     python benchmarks/spark.py news.parquet --costs              # processor time, without a cluster
+    python benchmarks/spark.py news.parquet --ids --rounds 5     # a job with --id and without
 
 Starts a cluster on loopback, with each worker pinned to a core, and writes a release of the same
 Parquet files with one worker and with two, in turn. The time is that of `anonymize`, which counts
@@ -89,13 +90,10 @@ def task_times(events: Path, began: float) -> dict[str, float]:
     return {"busy": busy_seconds(intervals), "tasks": tasks, "number": len(intervals), **found}
 
 
-def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
-    """Write one release with a number of workers; return seconds, documents and bytes."""
+def started_session(cluster: Any, workers: int, events: Path) -> Any:
+    """Return a session of the cluster that uses this many workers and logs its events."""
     from pyspark.sql import SparkSession
 
-    from syntf.spark import anonymize
-
-    events = Path(f"{out}-events-{workers}")
     options = {
         "spark.cores.max": workers, "spark.executor.cores": 1, "spark.executor.memory": "1g",
         "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
@@ -110,7 +108,15 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
     for name, value in options.items():
         builder = builder.config(name, str(value))
-    session = builder.getOrCreate()
+    return builder.getOrCreate()
+
+
+def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
+    """Write one release with a number of workers; return seconds, documents and bytes."""
+    from syntf.spark import anonymize
+
+    events = Path(f"{out}-events-{workers}")
+    session = started_session(cluster, workers, events)
     seconds, cores = [], []
     try:
         for number, folder in enumerate([small, small, large]):
@@ -158,6 +164,48 @@ def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
             "times": times, "runs": runs, "documents": len(texts),
             "text_bytes": int(texts.str.len_bytes().sum()), "file_bytes": source.stat().st_size,
         }  # fmt: skip
+
+
+def ids(source: Path, rounds: int) -> str:
+    """Return a table of the time of a job that identifies documents by a column, and without."""
+    import polars as pl
+    import spark_cluster
+
+    from syntf.spark import anonymize
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    took: dict[str | None, list[tuple[float, float]]] = {None: [], "id": []}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        texts = pl.read_parquet(source).with_row_index("id")
+        texts.write_parquet(folder / "texts.parquet")
+        with spark_cluster.started(folder / "cluster", memory="2g", pinned=True) as cluster:
+            session = started_session(cluster, 2, folder / "events")
+            try:
+                for turn in range(-1, rounds):  # the first turn starts the executors
+                    for id in took:
+                        began, before = time.perf_counter(), cluster.core_seconds()
+                        frame = session.read.parquet(str(folder / "texts.parquet"))
+                        with anonymize(frame, id=id, output="arrays") as release:
+                            release.write(f"{folder}/out-{turn}-{id}")
+                        seconds = time.perf_counter() - began
+                        if turn >= 0:
+                            took[id].append((seconds, cluster.core_seconds() - before))
+            finally:
+                session.stop()
+    lines = [
+        f"| {len(texts):,} documents | without an id | with an id | ratio |",
+        "|---|---|---|---|",
+    ]
+    for number, what in enumerate(("seconds", "processor time of the workers, seconds")):
+        without, given = ([each[number] for each in took[id]] for id in took)
+        times = [a / b for a, b in zip(given, without, strict=True)]
+        lines.append(
+            f"| {what} | {statistics.median(without):.1f} | {statistics.median(given):.1f} | "
+            f"{statistics.median(times):.2f} × ({min(times):.2f} … {max(times):.2f}) |"
+        )
+    return "\n".join(lines)
 
 
 def costs(source: Path) -> str:
@@ -294,9 +342,13 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
     parser.add_argument("--costs", action="store_true", help="measure one Python process only")
+    parser.add_argument("--ids", action="store_true", help="compare a job with --id and without")
     options = parser.parse_args()
     if options.costs and options.source:
         print(costs(options.source))
+        return 0
+    if options.ids and options.source:
+        print(ids(options.source, options.rounds))
         return 0
     if options.model:
         print(model(json.loads(options.model.read_text())))

@@ -80,6 +80,13 @@ class Place:
             self._write("write_news", self.data_home, path)
         return path
 
+    def labelled(self) -> Path:
+        """Write 20 newsgroups with topics, authors and their division; return the path."""
+        path = self.scratch / "news-labelled.csv"
+        if not path.exists():
+            self._write("write_news", self.data_home, path, "labelled")
+        return path
+
     def ten(self) -> Path:
         path = self.scratch / "ten.csv"
         path.write_text(TEN, encoding="utf-8")

@@ -13,7 +13,17 @@ import pytest
 import work
 from suite import figures, page, process, rows
 from suite.figures import Spread, line
-from suite.parts import corpus, drawing, fitted, limits, peers, startup, tables, versions
+from suite.parts import (
+    corpus,
+    drawing,
+    evaluation,
+    fitted,
+    limits,
+    peers,
+    startup,
+    tables,
+    versions,
+)
 from suite.place import Place
 from suite.process import Unavailable, Worker, once, whole, worker
 from suite.rows import Measured, Results, Row, measure
@@ -255,7 +265,9 @@ def test_other_letters_take_as_many_bytes(tmp_path):
     assert 0 <= path.stat().st_size - source.stat().st_size < 20
 
 
-@pytest.mark.parametrize("part", [corpus, drawing, fitted, limits, startup, tables, versions])
+@pytest.mark.parametrize(
+    "part", [corpus, drawing, evaluation, fitted, limits, startup, tables, versions]
+)
 def test_part_without_rounds_has_no_figures(part):
     assert part.figures(Results()) == []
     assert part.TITLE
@@ -267,12 +279,12 @@ def test_all_parts_list_their_rows(tmp_path, monkeypatch):
         peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
     )
     written = ("news-1.csv", "news-accents.csv", "news-cyrillic.csv", "words.txt", "glove.txt")
-    for name in (*written, "word2vec.txt", "draws.txt"):
+    for name in (*written, "word2vec.txt", "draws.txt", "news-labelled.csv"):
         (tmp_path / name).write_text("text\none\n", encoding="utf-8")
     place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
     found = [
         row
-        for part in (corpus, drawing, fitted, limits, startup, tables)
+        for part in (corpus, drawing, evaluation, fitted, limits, startup, tables)
         for rows in part.groups(place)
         for row in rows
     ]
@@ -290,6 +302,8 @@ def test_all_parts_list_their_rows(tmp_path, monkeypatch):
     assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
     both = {made[f"tables/{row}/25000"].env["OMP_NUM_THREADS"] for row in ("product", "paper-draw")}
     assert both == {str(os.cpu_count())}
+    assert made["evaluation/tune"].command[3:5] == ["tune", str(tmp_path / "news-labelled.csv")]
+    assert evaluation.groups(replace(place, times=(1, 10))) == []
     assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
 
 

@@ -1,0 +1,61 @@
+"""Measure how long `syntf evaluate` and `syntf tune` take on 20 newsgroups."""
+
+import sys
+
+from suite.figures import Figure, plain
+from suite.place import Place
+from suite.rows import Results, Row
+
+TITLE = "Evaluating and tuning: 20 newsgroups"
+NOTE = """\
+Whole processes on 18,846 messages with newsgroups and authors, divided as the data set divides
+them, once each. `evaluate` makes ten releases and attacks them; `tune` looks for the smallest loss
+that keeps 0.6 of the analyst's F1. With a run of `--times` 100 or more only."""
+
+COLUMNS = ("--label", "topic", "--author", "author", "--split", "split")
+JOBS = {
+    "evaluate": ("`syntf evaluate`, ten runs", ["evaluate"], 600),
+    "evaluate-words": (
+        "`syntf evaluate --preset words`, ten runs",
+        ["evaluate", "--preset", "words"],
+        600,
+    ),
+    "tune": ("`syntf tune --target-utility 0.6`", ["tune", "--target-utility", "0.6"], 900),
+    "tune-words": (
+        "`syntf tune --unit words --target-utility 0.6`",
+        ["tune", "--unit", "words", "--target-utility", "0.6"],
+        900,
+    ),
+}
+"""Each job: its title, its options, and the seconds that it may take."""
+
+
+def groups(place: Place) -> list[list[Row]]:
+    if max(place.times) < 100:
+        return []
+    texts = place.labelled()
+    rows = []
+    for key, (title, options, _) in JOBS.items():
+        command, *chosen = options
+        out = place.scratch / f"results-{key}"
+        rows.append(
+            Row(
+                f"evaluation/{key}", title,
+                [
+                    sys.executable, "-m", "syntf", command, str(texts), *COLUMNS, *chosen,
+                    "--quiet", "--out", str(out),
+                ],
+                "whole", 1, env=place.env,
+            )
+        )  # fmt: skip
+    return [rows]
+
+
+def figures(found: Results) -> list[Figure]:
+    return [
+        figure
+        for key, (title, _, most) in JOBS.items()
+        for figure in plain(
+            f"evaluation/{key}", title, found[f"evaluation/{key}"], unit="s", must=most
+        )
+    ]
