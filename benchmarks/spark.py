@@ -5,6 +5,7 @@
     python benchmarks/spark.py --model build/spark.json          # the tables of docs/scale.md
     python benchmarks/spark.py news.parquet --costs              # processor time, without a cluster
     python benchmarks/spark.py news.parquet --ids --rounds 5     # a job with --id and without
+    python benchmarks/spark.py news.parquet --limit              # what the machine's cores allow
 
 Starts a cluster on loopback, with each worker pinned to a core, and writes a release of the same
 Parquet files with one worker and with two, in turn. The time is that of `anonymize`, which counts
@@ -117,15 +118,17 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
 
     events = Path(f"{out}-events-{workers}")
     session = started_session(cluster, workers, events)
-    seconds, cores = [], []
+    seconds, cores, driver = [], [], []
     try:
         for number, folder in enumerate([small, small, large]):
             clock = time.time()
             began, before = time.perf_counter(), cluster.core_seconds()
+            driver_before = cluster.driver_seconds()
             release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
             written = release.write(f"{out}-{number}")
             seconds.append(time.perf_counter() - began)
             cores.append(cluster.core_seconds() - before)
+            driver.append(cluster.driver_seconds() - driver_before)
             table = len(pickle.dumps(release._anonymizer))
             release.close()
     finally:
@@ -134,6 +137,7 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
     found = {
         "workers": workers, "documents": written.documents, "seconds": seconds[-1],
         "core_seconds": cores[-1], "small_core_seconds": cores[1], "table": table,
+        "driver_seconds": driver[-1],
         "bytes_out": size(made / "data"), "files": len(list((made / "data").iterdir())),
         **task_times(events, clock),
     }  # fmt: skip
@@ -206,6 +210,61 @@ def ids(source: Path, rounds: int) -> str:
             f"{statistics.median(times):.2f} × ({min(times):.2f} … {max(times):.2f}) |"
         )
     return "\n".join(lines)
+
+
+ALONE = """
+import sys, time
+import polars as pl
+from syntf.pipeline.document import DocumentAnonymizer
+from syntf.pipeline.settings import Settings
+from syntf.core.parallel import at_most
+texts = pl.read_parquet(sys.argv[1], columns=["text"])["text"].fill_null("").to_list()
+anonymizer = DocumentAnonymizer.build(Settings.from_preset())
+mechanism = anonymizer.mechanism(len(texts))
+with at_most(1):
+    mechanism.release(anonymizer.read(texts[:1000]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    began = time.perf_counter()
+    for _ in range(5):
+        mechanism.release(anonymizer.read(texts))
+    print(time.perf_counter() - began)
+"""
+"""Reads texts and draws for them on one core, without Spark."""
+
+
+def limit(source: Path, rounds: int) -> str:
+    """Return how much faster two processes that share nothing are than one, each on its core.
+
+    This is what the machine allows: cores share caches, memory and, in a virtual machine, often
+    the arithmetic units. No cluster on the same cores can be faster.
+    """
+
+    def run(cores: list[int]) -> float:
+        """Return the seconds of the slowest of some processes that begin together."""
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+        running = [
+            subprocess.Popen(
+                ["taskset", "--cpu-list", str(core), sys.executable, "-c", ALONE, str(source)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+            )
+            for core in cores
+        ]  # fmt: skip
+        for process in running:
+            assert process.stdout is not None
+            process.stdout.readline()
+        for process in running:
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+        return max(float(process.communicate()[0]) for process in running)
+
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    times = [2 * run([first]) / run([first, second]) for _ in range(rounds)]
+    return (
+        f"two processes without Spark against one: {statistics.median(times):.2f} × "
+        f"({min(times):.2f} … {max(times):.2f}), {rounds} rounds"
+    )
 
 
 def costs(source: Path) -> str:
@@ -287,6 +346,7 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
         "of these: Python processes start": lambda run: run["python_start"],
         "of these: Python reads texts, draws and returns rows": lambda run: run["python_run"],
         "processor time of the workers": lambda run: run["core_seconds"],
+        "processor time of the driver and the master": lambda run: run["driver_seconds"],
     }
     lines = ["| seconds | one worker | two workers |", "|---|---|---|"]
     for name, share in rows.items():
@@ -343,12 +403,16 @@ def main() -> int:
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
     parser.add_argument("--costs", action="store_true", help="measure one Python process only")
     parser.add_argument("--ids", action="store_true", help="compare a job with --id and without")
+    parser.add_argument("--limit", action="store_true", help="compare two processes with one")
     options = parser.parse_args()
     if options.costs and options.source:
         print(costs(options.source))
         return 0
     if options.ids and options.source:
         print(ids(options.source, options.rounds))
+        return 0
+    if options.limit and options.source:
+        print(limit(options.source, options.rounds))
         return 0
     if options.model:
         print(model(json.loads(options.model.read_text())))

@@ -36,11 +36,20 @@ class Cluster:
 
     def core_seconds(self) -> float:
         """Return the processor time of workers, executors and their Python processes so far."""
-        by_pid = {found.pid: found for found in _processes()}
-        ours = {worker.pid for worker in self.workers}
-        while more := {pid for pid, found in by_pid.items() if found.parent in ours} - ours:
-            ours |= more
-        return sum(by_pid[pid].seconds for pid in ours & by_pid.keys())
+        return _seconds_of({worker.pid for worker in self.workers})
+
+    def driver_seconds(self) -> float:
+        """Return the processor time of this process, its driver and the master so far."""
+        return _seconds_of({os.getpid()}) - self.core_seconds()
+
+
+def _seconds_of(roots: set[int]) -> float:
+    """Return the processor time of some processes and of all that they have started."""
+    by_pid = {found.pid: found for found in _processes()}
+    ours = set(roots)
+    while more := {pid for pid, found in by_pid.items() if found.parent in ours} - ours:
+        ours |= more
+    return sum(by_pid[pid].seconds for pid in ours & by_pid.keys())
 
 
 class Process(NamedTuple):
