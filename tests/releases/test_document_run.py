@@ -104,29 +104,42 @@ def test_the_estimator_promises_exactly_the_loss_that_was_asked_for(texts):
     assert synthetic.transform(["", "qwxyz"]).sum() == 2 * counts[0].sum()
 
 
-class PlainReader:
-    """Encodes a text that is a number as a vector of that number."""
-
-    source = staticmethod(entropy.Seeded(3))
-
-    def read(self, texts):
-        vectors = np.array([[int(text)] for text in texts], dtype=np.int16).reshape(-1, 1)
-        ends = np.arange(len(texts) + 1)
-        numbers = vectors[:, 0].astype(np.int32)
-        return Encoded(vectors, Rows(numbers, numbers * 0, ends, (len(texts), 1)))
+def encoded_numbers(numbers):
+    """Encode each number as a vector of that number."""
+    vectors = np.asarray(numbers, dtype=np.int16).reshape(-1, 1)
+    own = vectors[:, 0].astype(np.int32)
+    return Encoded(vectors, Rows(own, own * 0, np.arange(len(own) + 1), (len(own), 1)))
 
 
 @pytest.mark.parametrize("batch", [1, 3, 50])
 def test_the_sample_holds_the_documents_at_its_places(monkeypatch, batch):
     """Documents that lost their slots are dropped on the way, more than once."""
     monkeypatch.setattr(document_run, "SAMPLE", 8)
-    sample = document_run.Sample(PlainReader())
-    texts = [str(number) for number in range(500)]
-    for start in range(0, len(texts), batch):
-        sample.add(pl.Series(texts[start : start + batch]))
+    sample = document_run.Sample(entropy.Seeded(3))
+    for start in range(0, 500, batch):
+        chosen = sample.choose(min(batch, 500 - start))
+        sample.keep(encoded_numbers(start + chosen))
         encoded = sample.encoded()
         assert encoded.vectors[:, 0].tolist() == sample.places.tolist()
         assert np.asarray(encoded.counts.data).tolist() == sample.places.tolist()
         assert len(set(sample.places.tolist())) == min(8, sample.seen)
         assert sum(map(len, sample._parts)) <= 2 * 8 + 8 + batch
     assert sample.places.max() > 250
+
+
+@pytest.mark.parametrize("batch", [1, 3, 50])
+def test_the_sample_may_be_encoded_later_than_it_is_chosen(monkeypatch, batch):
+    """While one batch is encoded, the next is chosen, and encoded documents are dropped."""
+    monkeypatch.setattr(document_run, "SAMPLE", 8)
+    at_once, later = (document_run.Sample(entropy.Seeded(3)) for _ in range(2))
+    waiting = None
+    for start in range(0, 500, batch):
+        chosen = [sample.choose(min(batch, 500 - start)) for sample in (at_once, later)]
+        at_once.keep(encoded_numbers(start + chosen[0]))
+        if waiting is not None:
+            later.keep(waiting)
+        waiting = encoded_numbers(start + chosen[1])
+    later.keep(waiting)
+    assert later.places.tolist() == at_once.places.tolist()
+    for sample in (at_once, later):
+        assert sample.encoded().vectors[:, 0].tolist() == sample.places.tolist()

@@ -57,32 +57,46 @@ class Sample:
     Which documents are kept depends on their number and on random bits, never on a text.
     """
 
-    anonymizer: DocumentAnonymizer
+    source: entropy.Source
     seen: int = 0
     places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     _bits: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     _parts: list[Encoded] = field(default_factory=list)
     _rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    _chosen: int = 0  # rows of the parts, and of those that are still being encoded
 
-    def add(self, texts: pl.Series) -> None:
-        """Look at the next documents of the stream, and encode those that are kept."""
-        first, self.seen = self.seen, self.seen + len(texts)
+    def choose(self, documents: int) -> NDArray[np.intp]:
+        """Look at the next documents of the stream; return which of them are kept.
+
+        They must be given to :meth:`keep`, in the same order, once they are encoded.
+        """
+        first, self.seen = self.seen, self.seen + documents
         slots = np.arange(first, self.seen)
         late = slots >= SAMPLE
         if late.any():
             bits = self._next_bits(int(late.sum()))
             slots[late] = (bits / 2.0**53 * (slots[late] + 1)).astype(np.int64)
         kept = np.flatnonzero(slots < SAMPLE)
-        rows = sum(map(len, self._parts))
-        self._parts.append(self.anonymizer.read(texts.gather(kept).to_list()))
         more = np.full(min(self.seen, SAMPLE) - len(self.places), -1, dtype=np.int64)
         self.places = np.concatenate([self.places, more])
         self._rows = np.concatenate([self._rows, more])
         # Of several documents with the same slot the last one takes it.
         self.places[slots[kept]] = first + kept
-        self._rows[slots[kept]] = rows + np.arange(len(kept))
-        if rows > 2 * SAMPLE:  # drop documents that have lost their slots
-            self._parts, self._rows = [self.encoded()], np.arange(len(self.places))
+        self._rows[slots[kept]] = self._chosen + np.arange(len(kept))
+        self._chosen += len(kept)
+        return kept
+
+    def keep(self, encoded: Encoded) -> None:
+        """Take the documents that the first call of :meth:`choose` without an answer has chosen."""
+        self._parts.append(encoded)
+        held = sum(map(len, self._parts))
+        if held > 2 * SAMPLE:  # drop documents that have lost their slots
+            here = self._rows < held
+            self._parts = [join(self._parts).at(self._rows[here])]
+            self._rows[here] = np.arange(here.sum())
+            dropped = held - int(here.sum())
+            self._rows[~here] -= dropped
+            self._chosen -= dropped
 
     def _next_bits(self, count: int) -> NDArray[np.int64]:
         """Return random integers, asked for in blocks of a fixed number.
@@ -90,7 +104,7 @@ class Sample:
         Batches of the input end by bytes, so they must not decide how often the source is asked.
         """
         while len(self._bits) < count:
-            block = entropy.integers(self.anonymizer.source, _BITS_AT_ONCE, 53)
+            block = entropy.integers(self.source, _BITS_AT_ONCE, 53)
             self._bits = np.concatenate([self._bits, block])
         taken, self._bits = self._bits[:count], self._bits[count:]
         return taken
@@ -101,9 +115,7 @@ class Sample:
         return self.seen <= SAMPLE
 
     def encoded(self) -> Encoded:
-        """Return the sampled documents, in the order of their slots."""
-        if not self._parts:
-            return self.anonymizer.read(())
+        """Return the sampled documents, in the order of their slots; at least one was kept."""
         if len(self._parts) > 1:
             self._parts = [join(self._parts)]
         (together,) = self._parts
@@ -179,17 +191,29 @@ class DocumentRun:
             with progress("all documents", size) as advance:
                 yield from self._from_stream(rows, rows.frames(advance), pilot)
             return
-        sample, frames = Sample(self.anonymizer), []
+        sample, frames = Sample(self.anonymizer.source), []
+
+        def chosen(stream: Iterator[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
+            for frame in stream:
+                yield frame, rows.text_column(frame).gather(sample.choose(frame.height))
+
+        def encode(chosen: tuple[pl.DataFrame, pl.Series]) -> Encoded:
+            return self.anonymizer.read(chosen[1].to_list())
+
         with progress("all documents", size) as advance:
             stream = rows.frames(advance)
-            for frame in stream:
-                sample.add(rows.text_column(frame))
+            for (frame, _), encoded in parallel.ahead(
+                encode, chosen(stream), quick=repeatable and self._reads_quickly
+            ):
+                sample.keep(encoded)
                 if sample.complete or not repeatable:
                     frames.append(frame)
                 if not (sample.complete or repeatable):  # too long to be kept, and read once
                     pilot = self._begin(None, sample)
                     yield from self._from_stream(rows, chain(frames, stream), pilot)
                     return
+        if not sample.seen:  # every row is in the draft or was left out
+            sample.keep(self.anonymizer.read(()))
         pilot = self._begin(sample.seen, sample)
         if sample.complete:
             yield from self._in_memory(rows, frames, sample.encoded(), pilot)
@@ -268,9 +292,7 @@ class DocumentRun:
         def encode(frame: pl.DataFrame) -> Encoded:
             return self._compared(self.anonymizer.read(rows.texts(frame)))
 
-        table, model = self.anonymizer.reader.table, self.anonymizer.encoder.text_encoder
-        quick = table is not None and model is None
-        for frame, encoded in parallel.ahead(encode, frames, quick=quick):
+        for frame, encoded in parallel.ahead(encode, frames, quick=self._reads_quickly):
             waiting.append(encoded)
             columns.append(rows.released_columns(frame, done))
             done += frame.height
@@ -279,6 +301,12 @@ class DocumentRun:
                 waiting, columns, first = [], [], done
         if columns:
             yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+
+    @property
+    def _reads_quickly(self) -> bool:
+        """Whether a batch of texts is encoded within seconds."""
+        by_table = self.anonymizer.reader.table is not None
+        return by_table and self.anonymizer.encoder.text_encoder is None
 
     def _compared(self, encoded: Encoded) -> Encoded:
         """Return what the list of this run is compared with: topics need the vectors alone."""
