@@ -15,17 +15,7 @@ that keeps 0.6 of the analyst's F1. With a run of `--times` 100 or more only."""
 COLUMNS = ("--label", "topic", "--author", "author", "--split", "split")
 JOBS = {
     "evaluate": ("`syntf evaluate`, ten runs", ["evaluate"], 600),
-    "evaluate-words": (
-        "`syntf evaluate --preset words`, ten runs",
-        ["evaluate", "--preset", "words"],
-        600,
-    ),
     "tune": ("`syntf tune --target-utility 0.6`", ["tune", "--target-utility", "0.6"], 900),
-    "tune-words": (
-        "`syntf tune --unit words --target-utility 0.6`",
-        ["tune", "--unit", "words", "--target-utility", "0.6"],
-        900,
-    ),
 }
 """Each job: its title, its options, and the seconds that it may take."""
 
