@@ -157,7 +157,7 @@ def ask_for_sample_bits_by_batch(patch):
     """Ask for the random bits of the sample once a batch: batches end by bytes."""
 
     def next_bits(self, count):
-        return document_run.entropy.integers(self.anonymizer.source, count, 53)
+        return document_run.entropy.integers(self.source, count, 53)
 
     patch.setattr(document_run.Sample, "_next_bits", next_bits)
 
