@@ -69,7 +69,7 @@ class Rest:
 
     def texts(self, frame: pl.DataFrame) -> list[str]:
         """Return the texts of these rows."""
-        return self.text_column(frame).to_list()
+        return input_columns.texts(frame, self.corpus.text or "text")
 
     def text_column(self, frame: pl.DataFrame) -> pl.Series:
         """Return the texts of these rows as a column, of which some can be taken."""
