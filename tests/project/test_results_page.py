@@ -81,7 +81,7 @@ def test_sentences_by_hand(results):
         "naive Bayes, the best "
         "combination that was run most often is ε = 55, *n* = 150, *s* = 0.3, morphology = lemma, "
         "synsets = false, with a smallest gain of 30.0 %; the paper's optimum has 10.0 % and is "
-        "number 810 of 810."
+        "number 2 of these 2."
     )
     assert grid_tables.summary_sentence(results) == (
         "At the paper's optimum, the attacker keeps 80 % of its score here, not 66 %, and the "
