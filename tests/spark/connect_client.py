@@ -5,8 +5,6 @@ import sys
 import warnings
 from pathlib import Path
 
-from pyspark.sql import SparkSession, functions
-
 from syntf.core.errors import SyntfError
 from syntf.spark import anonymize, frames, guarantee_of
 
@@ -16,6 +14,8 @@ PARTS = ("eventLog", "broadcast", "shuffle", "shuffle.spill", "rdd")
 
 def session(folder):
     """Start a Connect server in this process's Java, and connect to it through its port."""
+    from pyspark.sql import SparkSession  # imported here: this file is also searched for tests
+
     options = {
         **{f"spark.{part}.compress": "false" for part in PARTS},
         "spark.ui.enabled": "false",
@@ -42,6 +42,8 @@ def refusal(call):
 
 
 def main(folder, key, settings):
+    from pyspark.sql import functions
+
     spark = session(folder)
     rows = [(f"n{i}", i % 3, "cat dog" if i % 5 == 0 else f"cow x{i}") for i in range(1100)]
     frame = spark.createDataFrame(rows, "name string, topic int, text string")
