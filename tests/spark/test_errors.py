@@ -94,6 +94,7 @@ def test_json_lines_may_have_further_columns_later(tmp_path):
 
 @pytest.mark.parametrize("package", ["pandas", "polars", "builtins"])
 def test_other_frames_are_refused(package):
+    pytest.importorskip("pyspark", reason="needs PySpark: pip install 'syntf[spark]'")
     module = pytest.importorskip(package, reason=f"needs {package}: pip install {package}")
     kind = dict if package == "builtins" else module.DataFrame
     name = rf"{kind.__module__.split('.')[0]}\.{kind.__name__}"
