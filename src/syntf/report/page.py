@@ -7,6 +7,7 @@ knows whether it has the templates that a release was written with.
 import json
 import textwrap
 import threading
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -80,9 +81,15 @@ def render(name: str, **context: Any) -> str:
 def load_ahead() -> None:
     """Load the templates on another thread, while texts are read without Python.
 
-    :func:`render` loads what this has not loaded yet.
+    If this fails, for instance for lack of memory, :func:`render` tries again and raises the error.
     """
-    threading.Thread(target=_environment, daemon=True).start()
+
+    def load() -> None:
+        with suppress(Exception):
+            _environment()
+
+    with suppress(RuntimeError):  # no further thread can be started
+        threading.Thread(target=load, daemon=True).start()
 
 
 @cache
