@@ -150,8 +150,6 @@ def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
     import polars as pl
     import spark_cluster
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     runs = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -177,8 +175,6 @@ def ids(source: Path, rounds: int) -> str:
 
     from syntf.spark import anonymize
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     took: dict[str | None, list[tuple[float, float]]] = {None: [], "id": []}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -405,6 +401,8 @@ def main() -> int:
     parser.add_argument("--ids", action="store_true", help="compare a job with --id and without")
     parser.add_argument("--limit", action="store_true", help="compare two processes with one")
     options = parser.parse_args()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if options.costs and options.source:
         print(costs(options.source))
         return 0

@@ -10,7 +10,7 @@ COLLECT_EVERY = 100_000
 """New objects between two garbage collections: objects created by imports are never garbage."""
 
 IDLE_TIME = "4"
-"""How long threads of matrix products wait for work by spinning, as a power of two in cycles."""
+"""Threads of matrix products keep a core busy for 2**4 cycles, not 2**26, before they sleep."""
 
 
 def program() -> None:

@@ -90,7 +90,6 @@ def nearest_several(documents: Vectors, entries: Vectors, count: int) -> NDArray
     Of equal products the first entry comes first.
     """
     found = np.zeros((len(documents), count), dtype=np.int64)
-
     wide = entries.astype(np.float32)
 
     def find_block(block: slice) -> None:
