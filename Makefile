@@ -59,8 +59,8 @@ audit: $(VENV)/tested  ## Look for weaknesses: bandit on the sources, pip-audit 
 lock: $(VENV)/created  ## Pin the development environment with hashes, for every Python from 3.11.
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --extra dev --extra audit --extra integration --universal \
-	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --quiet \
-	  --output-file requirements-dev.lock
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-strip-extras \
+	  --upgrade --quiet --output-file requirements-dev.lock
 
 docs: $(VENV)/documented  ## Build the site into build/site. A broken link fails.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
