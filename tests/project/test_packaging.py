@@ -39,7 +39,7 @@ def test_lock_file_pins_every_dependency_of_the_development_environment(project)
     ):
         wanted |= names(extras[extra])
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    pinned = names(re.findall(r"^[\w.-]+(?===)", lock, re.MULTILINE))
+    pinned = names(re.findall(r"^[\w.-]+(?=(?:\[[\w, -]+\])?==)", lock, re.MULTILINE))
     assert wanted <= pinned, "run 'make lock'"
 
 
