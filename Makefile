@@ -23,9 +23,9 @@ demo: $(VENV)/installed  ## Install into .venv and anonymise the example into de
 test: $(VENV)/tested  ## Run all tests that are not marked slow (at most 5 minutes on 2 cores).
 	$(PYTEST) auto -m "not slow"
 
-# One process more: tests of a cluster and of browsers wait much of their time.
+# Two processes more: tests of a cluster and of browsers wait much of their time.
 test-all: $(VENV)/tested  ## Run every test, as .ci/run does.
-	$(PYTEST) $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1))
+	$(PYTEST) $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2))
 
 coverage: $(VENV)/tested  ## Run the tests of make test and print the share of lines they execute.
 	@mkdir -p build

@@ -27,6 +27,11 @@ def program() -> None:
         raise
 
 
+# Python keeps the frames of calls in chunks of 16 KB, and asks the system for a chunk at every call
+# that crosses the end of one. This size makes it reserve 256 KB at once.
+program.__code__ = program.__code__.replace(co_stacksize=1 << 14)
+
+
 def end_process(code: int) -> None:
     """End the process at once, unless a thread is still running or output cannot be written.
 

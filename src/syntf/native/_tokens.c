@@ -1,15 +1,19 @@
 /* Find the known terms of texts in one pass: split a text into tokens and look each up.
  *
  * text/tokenizer.py defines which term a token stands for. text/token_table.py makes the table and
- * text/reader.py the classes of characters; they check types and shapes. A text in ASCII is read by
- * eight bytes at a time, any other text by characters. A token with a character whose lower case
+ * text/reader.py the classes of characters; they check types and shapes. A text in ASCII is divided into
+ * words 64 bytes at a time, any other text by characters. A token with a character whose lower case
  * depends on other characters, or that normalizing changes, is passed to Python.
  *
- * Tokens are looked up some at a time, so that the processor fetches what they need from memory
- * while others are read.
+ * The table is larger than the processor's cache. Frequent tokens are found in a small table of those
+ * looked up before. All others are looked up some at a time, so that the processor fetches what they
+ * need from memory while others are read.
  */
 #include "_buffers.h"
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define EACH(byte) ((uint64_t)(byte) * 0x0101010101010101u) /* the byte eight times */
 #define HIGH EACH(0x80)
@@ -42,14 +46,24 @@ typedef struct {
     Py_ssize_t text, start, size, place;
 } OtherToken;
 
+/* A form of at most sixteen bytes, with 0 for missing bytes, and its term. */
+typedef struct {
+    uint64_t first, second;
+    int32_t term;
+} Known;
+
 /* A token that waits for being looked up: its form, and the place of its term. */
 typedef struct {
     const uint8_t *form, *end; /* bytes up to `end` may be read */
     Py_ssize_t size, place;
     uint64_t fold, hash;
+    Known known; /* empty for a longer form */
 } Waiting;
 
-enum { MOST_WAITING = 32 };
+enum {
+    MOST_WAITING = 32,
+    MOST_KNOWN = 1 << 12, /* forms that are kept with their terms; a power of two */
+};
 
 typedef struct {
     int32_t *terms;
@@ -57,6 +71,7 @@ typedef struct {
     Py_ssize_t count, room, other_count, other_room;
     Waiting waiting[MOST_WAITING];
     int waiting_count;
+    Known *known; /* forms that were looked up, each in the place that its hash names */
     uint8_t *forms; /* room for the form of each waiting token, and for one more */
     Py_ssize_t form_room;
 } Found;
@@ -79,14 +94,14 @@ static inline uint64_t load(const uint8_t *p, const uint8_t *end)
     return bytes;
 }
 
-/* Return how many bytes precede the first one whose highest bit is set; there must be one. */
-static inline int before(uint64_t set)
+/* Return how many bits precede the first one that is set; there must be one. */
+static inline int before(uint64_t bits)
 {
 #ifdef __GNUC__
-    return __builtin_ctzll(set) / 8;
+    return __builtin_ctzll(bits);
 #else
     int count = 0;
-    for (; !(set & 0x80); set >>= 8)
+    for (; !(bits & 1); bits >>= 1)
         count++;
     return count;
 #endif
@@ -105,24 +120,26 @@ static inline uint64_t alphanumeric(uint64_t bytes)
     return (within(low | LOWER, 'a', 'z') | within(low, '0', '9')) & ~bytes;
 }
 
-/* Skip the ASCII letters and digits from p on. */
-static inline const uint8_t *past_word(const uint8_t *p, const uint8_t *end)
+/* Return a bit for each of 64 bytes below 0x80: 1 for a letter or a digit. */
+static inline uint64_t word_bits(const uint8_t *p)
 {
-    uint64_t other;
-    while (!(other = ~alphanumeric(load(p, end)) & HIGH))
-        p += 8;
-    return p + before(other);
-}
-
-/* Find the first ASCII letter or digit from p on, or `end`. */
-static inline const uint8_t *next_word(const uint8_t *p, const uint8_t *end)
-{
-    for (; p < end; p += 8) {
-        uint64_t found = alphanumeric(load(p, end));
-        if (found)
-            return p + before(found);
+    uint64_t bits = 0;
+#ifdef __SSE2__
+    const __m128i to_letters = _mm_set1_epi8((char)(0x80 - 'a')); /* a becomes the least number */
+    const __m128i to_digits = _mm_set1_epi8((char)(0x80 - '0'));
+    for (int i = 0; i < 64; i += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+        __m128i letters = _mm_add_epi8(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), to_letters);
+        __m128i digits = _mm_add_epi8(bytes, to_digits);
+        __m128i found = _mm_or_si128(_mm_cmplt_epi8(letters, _mm_set1_epi8(-0x80 + 26)),
+                                     _mm_cmplt_epi8(digits, _mm_set1_epi8(-0x80 + 10)));
+        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(found) << i;
     }
-    return end;
+#else
+    for (int i = 0; i < 64; i += 8) /* the product moves the eight highest bits to the top */
+        bits |= (alphanumeric(load(p + i, p + 64)) >> 7) * 0x0102040810204080u >> 56 << i;
+#endif
+    return bits;
 }
 
 /* --- the table ------------------------------------------------------------------------ */
@@ -134,14 +151,19 @@ static inline uint64_t part(const uint8_t *p, const uint8_t *end, Py_ssize_t lef
     return left < 8 ? bytes & (((uint64_t)1 << 8 * left) - 1) : bytes;
 }
 
+/* Continue a hash, which begins with the size of a form, with the next eight bytes of the form. */
+static inline uint64_t mixed(uint64_t hash, uint64_t bytes)
+{
+    hash = (hash ^ bytes) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 static inline uint64_t hash_of(const uint8_t *form, const uint8_t *end, Py_ssize_t size,
                                uint64_t fold)
 {
     uint64_t hash = (uint64_t)size;
-    for (Py_ssize_t i = 0; i < size; i += 8) {
-        hash = (hash ^ part(form + i, end, size - i, fold)) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
-    }
+    for (Py_ssize_t i = 0; i < size; i += 8)
+        hash = mixed(hash, part(form + i, end, size - i, fold));
     return hash;
 }
 
@@ -200,9 +222,12 @@ static void look_up_waiting(const Table *table, Found *found)
         if (held)
             FETCH(table->forms + table->entries[3 * (size_t)((uint32_t)held - 1)]);
     }
-    for (one = found->waiting; one < last; one++)
-        found->terms[one->place] =
-            find(table, one->form, one->end, one->size, one->fold, one->hash);
+    for (one = found->waiting; one < last; one++) {
+        int32_t term = find(table, one->form, one->end, one->size, one->fold, one->hash);
+        found->terms[one->place] = term;
+        if (one->known.first)
+            found->known[one->hash % MOST_KNOWN] = (Known){one->known.first, one->known.second, term};
+    }
     found->waiting_count = 0;
 }
 
@@ -227,10 +252,24 @@ static inline int add_form(const Table *table, Found *found, const uint8_t *form
 {
     if (size > table->longest)
         return 1;
-    uint64_t hash = hash_of(form, end, size, fold);
+    uint64_t hash;
+    Known known = {0, 0, -1};
+    if (size <= 16) {
+        known.first = part(form, end, size, fold);
+        hash = mixed((uint64_t)size, known.first);
+        if (size > 8) {
+            known.second = part(form + 8, end, size - 8, fold);
+            hash = mixed(hash, known.second);
+        }
+        const Known *before = found->known + hash % MOST_KNOWN;
+        if (before->first == known.first && before->second == known.second)
+            return add(found, before->term);
+    } else {
+        hash = hash_of(form, end, size, fold);
+    }
     FETCH(table->slots + (hash & table->mask));
     found->waiting[found->waiting_count++] =
-        (Waiting){form, end, size, found->count, fold, hash};
+        (Waiting){form, end, size, found->count, fold, hash, known};
     if (!add(found, -1))
         return 0;
     if (found->waiting_count == MOST_WAITING)
@@ -261,23 +300,47 @@ static int add_other(Found *found, Py_ssize_t text, Py_ssize_t start, Py_ssize_t
 
 /* --- texts in ASCII ------------------------------------------------------------------- */
 
-/* Find the tokens of a text in ASCII, those of text/tokenizer.py: tokenize. */
+/* Add the token of a text in ASCII that begins at `start`. */
+static inline int add_token(const Rule *rule, const Table *table, const uint8_t *start,
+                            const uint8_t *end, Py_ssize_t size, Found *found)
+{
+    int32_t written = rule->exact ? look_up(table, start, size) : -1;
+    return written < 0 ? add_form(table, found, start, end, size, LOWER) : add(found, written);
+}
+
+/* Find the tokens of a text in ASCII, those of text/tokenizer.py: tokenize.
+ *
+ * An edge is the place where a word begins or has just ended. A token is a word, or two words with
+ * an apostrophe between them at `mark`, unless the second one is an s, which is left out.
+ */
 static Outcome scan(const Rule *rule, const Table *table, const uint8_t *p, const uint8_t *end,
                     Found *found)
 {
-    while ((p = next_word(p, end)) < end) {
-        const uint8_t *start = p;
-        p = past_word(p, end);
-        Py_ssize_t size = p - start;
-        if (!rule->splits && end - p > 1 && *p == '\'' && alphanumeric(p[1])) {
-            const uint8_t *mark = p;
-            p = past_word(p + 1, end);
-            if (p - mark != 2 || (p[-1] | 0x20) != 's')
-                size = p - start;
+    const uint8_t *start = NULL, *mark = NULL;
+    uint64_t last = 0; /* whether the byte before p belongs to a word */
+    for (; p <= end; p += 64) { /* the end of a text is always an edge, or no word precedes it */
+        uint8_t rest[64] = {0};
+        if (end - p < 64)
+            memcpy(rest, p, (size_t)(end - p));
+        uint64_t bits = word_bits(end - p < 64 ? rest : p), edges = bits ^ (bits << 1 | last);
+        last = bits >> 63;
+        for (; edges; edges &= edges - 1) {
+            const uint8_t *at = p + before(edges);
+            if (!start) {
+                start = at;
+                continue;
+            }
+            if (mark && at == mark + 1)
+                continue; /* the second word begins */
+            if (!mark && !rule->splits && end - at > 1 && *at == '\'' && alphanumeric(at[1])) {
+                mark = at;
+                continue;
+            }
+            const uint8_t *stop = mark && at - mark == 2 && (at[-1] | 0x20) == 's' ? mark : at;
+            if (!add_token(rule, table, start, end, stop - start, found))
+                return NO_MEMORY;
+            start = mark = NULL;
         }
-        int32_t written = rule->exact ? look_up(table, start, size) : -1;
-        if (!(written < 0 ? add_form(table, found, start, end, size, LOWER) : add(found, written)))
-            return NO_MEMORY;
     }
     return DONE;
 }
@@ -484,12 +547,12 @@ static PyObject *read_texts(PyObject *self, PyObject *args)
     Table table = {slots, entries, forms, forms + LENGTH(2, uint8_t),
                    (uint64_t)LENGTH(0, uint64_t) - 1, longest};
     Rule rule = {characters, LENGTH(3, uint32_t), exact, splits};
-    Found found = {.form_room = longest + 8};
+    Found found = {.form_room = longest + 8, .known = calloc(MOST_KNOWN, sizeof(Known))};
     Outcome outcome = DONE;
     uint32_t *other_texts = NULL;
     const void **starts = malloc(((size_t)number + 1) * sizeof *starts);
     found.forms = malloc((MOST_WAITING + 1) * (size_t)found.form_room);
-    if (!starts || !found.forms) {
+    if (!starts || !found.forms || !found.known) {
         PyErr_NoMemory();
         goto end;
     }
@@ -522,6 +585,7 @@ end:
     free(starts);
     free(other_texts);
     free(found.forms);
+    free(found.known);
     free(found.terms);
     free(found.other);
     release(&held);
