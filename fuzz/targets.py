@@ -114,7 +114,7 @@ def _batches(inputs: Sequence[Path], **options: Any) -> None:
         found = columns.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
-        write_documents(io.BytesIO(), frame)
+        write_documents(io.BytesIO(), frame.frame())
         Words.check(found)
 
 

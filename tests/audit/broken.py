@@ -20,6 +20,7 @@ from syntf.audit import audit
 from syntf.core import entropy
 from syntf.inputs import columns
 from syntf.inputs.corpus import Corpus
+from syntf.inputs.rows import Rows
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.mechanism.synthesis import draw_terms, synthesize
@@ -379,7 +380,7 @@ def frames_changed(change):
     """The small program while the batches of every input are changed."""
 
     def batches(original, corpus):
-        return map(change, original(corpus))
+        return (Rows.of(change(batch.frame())) for batch in original(corpus))
 
     return replaced(Corpus, "_batches", batches)
 
@@ -388,13 +389,13 @@ def split_at_carriage_return(frame):
     return frame.with_columns(pl.col("text").str.split("\r")).explode("text")
 
 
-def without_missing_texts(original, corpus, frame):
-    return original(corpus, frame.filter(pl.col("text").is_not_null()))
+def without_missing_texts(original, corpus, rows):
+    return original(corpus, Rows.of(rows.frame().filter(pl.col("text").is_not_null())))
 
 
-def numbers_inferred(original, frame, column):
+def numbers_inferred(original, rows, *which):
     """If one text is a number, all are read as numbers."""
-    found = original(frame, column)
+    found = original(rows, *which)
     return ["nan" if not text.isdigit() else text for text in found] if "17" in found else found
 
 
@@ -449,7 +450,7 @@ BROKEN = {
     ),
     "a text in the comment of an archive": (lambda: with_texts_seen(text_in_comment), "release"),
     "types inferred from all texts": (
-        lambda: replaced(columns, "texts", numbers_inferred),
+        lambda: replaced(Rows, "strings", numbers_inferred),
         "release",
     ),
     "a text split at a carriage return": (

@@ -33,7 +33,7 @@ def jsonl_bytes():
 
 
 def all_rows(corpus):
-    return [row for batch in corpus for row in batch.rows()]
+    return [row for batch in corpus for row in batch.frame().rows()]
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_a_mailbox_gives_bodies_and_headers(tmp_path):
         box.add(message)
     box.add(b"Content-Type: text/plain; charset=no-such\nSubject: =?broken?=\n\nodd \xff bytes\n")
     box.close()
-    found = pl.concat(list(Corpus([tmp_path / "mails.mbox"])))
+    found = pl.concat([rows.frame() for rows in Corpus([tmp_path / "mails.mbox"])])
     assert found.columns == ["text", "subject", "from", "date"]
     texts = [" ".join(text.split()) for text in found["text"]]
     assert texts == ["Please empty the bins, café.", "the plain part", "only markup", "odd ÿ bytes"]

@@ -41,7 +41,7 @@ def outcome(raw, *, delimiter=",", most=1000, skip=True):
             delimiter=delimiter, name="it", encoding=UTF_8, most=most, broken=broken,
         ):  # fmt: skip
             assert frame.height <= most
-            frames.append(frame)
+            frames.append(frame.frame())
     except SyntfError as error:
         return str(error), faults
     rows = [row for frame in frames for row in frame.rows()]

@@ -43,7 +43,7 @@ def test_every_delimiter_is_read_in_every_encoding(tmp_path, delimiter, encoding
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(raw))
     name = "utf-8" if encoding == "utf-8-sig" else encoding
     corpus = Corpus([tmp_path / "a.csv.gz"], "text", ["id"], encoding=name)
-    found = [row for frame in corpus for row in frame.select("id", "text").rows()]
+    found = [row for frame in corpus for row in frame.frame().select("id", "text").rows()]
     assert found == [("1", "café; a, b|c\td"), ("2", "b")]
 
 

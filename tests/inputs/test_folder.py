@@ -16,7 +16,9 @@ from syntf.inputs.formats.html_text import html_to_text
 
 def texts(folder, **options):
     corpus = Corpus([folder], "text", ["path"], **options)
-    found = {path: " ".join(text.split()) for frame in corpus for text, path in frame.rows()}
+    found = {
+        path: " ".join(text.split()) for frame in corpus for text, path in frame.frame().rows()
+    }
     return found, corpus.notices
 
 

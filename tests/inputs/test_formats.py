@@ -108,7 +108,7 @@ def test_a_table_gives_the_documents_of_the_csv_file(name, texts, batch):
         write_csv(expected, rows)
         WRITERS[name](path, rows)
         found, wanted = (
-            [row for frame in corpus for row in frame.rows()]
+            [row for frame in corpus for row in frame.frame().rows()]
             for corpus in (
                 Corpus([path], "text", ["id"], undecodable="replace", **QUERIES.get(name, {})),
                 Corpus([expected], "text", ["id"], undecodable="replace"),
@@ -156,7 +156,7 @@ def test_every_line_or_the_whole_file_is_a_document(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes("one\r\n\ntwo\rand\u2028more\nthree".encode())
     whole = Corpus([path], "text", ["path"])
-    assert [row for frame in whole for row in frame.rows()] == [
+    assert [row for frame in whole for row in frame.frame().rows()] == [
         ("one\r\n\ntwo\rand\u2028more\nthree", "notes.txt")
     ]
     assert whole.notices == [
@@ -171,7 +171,7 @@ def test_text_files_of_a_pattern_are_documents(tmp_path):
     for name in ("b.txt", "a.eml", "c.html"):
         (tmp_path / name).write_text("Subject: x\n\n<p>body</p>")
     corpus = Corpus([str(tmp_path / "*.*")], "text", ["path"])
-    found = {path: text.split() for frame in corpus for text, path in frame.rows()}
+    found = {path: text.split() for frame in corpus for text, path in frame.frame().rows()}
     assert found == {"a.eml": ["<p>body</p>"], "b.txt": ["Subject:", "x", "<p>body</p>"],
                      "c.html": ["Subject:", "x", "body"]}  # fmt: skip
 

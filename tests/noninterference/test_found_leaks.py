@@ -36,7 +36,7 @@ def make(tmp_path, toy_vectors):
 def rows(path, **options):
     given = {"undecodable": "replace", "max_bad_rows": 0.9, **options}
     corpus = Corpus([path], "text", ["id"], **given)
-    return [row for frame in corpus for row in frame.select("id", "text").rows()]
+    return [row for frame in corpus for row in frame.frame().select("id", "text").rows()]
 
 
 def lines(*values):

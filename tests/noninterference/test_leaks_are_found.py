@@ -38,11 +38,11 @@ def end_shards_by_terms(patch):
 
     def ended(self, rest, draft, progress):
         anonymizer = self.anonymizer
-        for frame in rest.frames(lambda steps: None):
-            documents = anonymizer.read(rest.texts(frame))
+        for rows in rest.batches(lambda steps: None):
+            documents = anonymizer.read(rest.texts(rows))
             for i in range(len(documents)):
                 some = drawing_groups._part(documents, i, i + 1)
-                one = frame[i : i + 1]
+                one = rows[i : i + 1]
                 if some.terms.size > 2 or not i:
                     yield anonymizer.draw_rows(some), rest.released_columns(one, i)
 
@@ -51,22 +51,22 @@ def end_shards_by_terms(patch):
 
 def skip_empty_texts(patch):
     """Leave out documents without a text."""
-    frames = corpus.Corpus._frames
+    read = corpus.Corpus._rows
 
     def full(self):
-        for frame in frames(self):
-            yield frame.filter(pl.col("text") != "")
+        for rows in read(self):
+            yield rows.at(np.flatnonzero([text != "" for text in rows.strings("text")]))
 
-    patch.setattr(corpus.Corpus, "_frames", full)
+    patch.setattr(corpus.Corpus, "_rows", full)
 
 
 def sort_by_length(patch):
     """Release the documents of a shard in the order of the lengths of their texts."""
     columns_of = Rest.released_columns
 
-    def sorted_columns(self, frame, first):
-        lengths = frame["text"].str.len_bytes().to_numpy()
-        return columns_of(self, frame, first)[np.argsort(lengths, kind="stable")]
+    def sorted_columns(self, rows, first):
+        lengths = rows["text"].str.len_bytes().to_numpy()
+        return columns_of(self, rows, first)[np.argsort(lengths, kind="stable")]
 
     patch.setattr(Rest, "released_columns", sorted_columns)
 

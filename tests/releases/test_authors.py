@@ -15,6 +15,7 @@ from syntf.codebook import plan
 from syntf.core.errors import SyntfError
 from syntf.inputs import corpus as corpora
 from syntf.inputs.corpus import Corpus
+from syntf.inputs.rows import Rows, concatenate
 from syntf.ledger.ledger import Ledger
 from syntf.pipeline.document import DocumentMechanism
 from syntf.privacy.bounds import documents_within
@@ -149,14 +150,14 @@ def test_an_input_that_changes_between_passes_is_refused(mails):
     selection.begin()
     assert selection.take(batch).height == 12
     selection.end()
-    for changed in (batch[:19], batch.with_columns(sender=pl.lit("eve"))):
+    for changed in (batch[:19], Rows.of(batch.frame().with_columns(sender=pl.lit("eve")))):
         selection.begin()
         selection.take(changed)
         with pytest.raises(SyntfError, match="the input changed"):
             selection.end()
     selection.begin()
     with pytest.raises(SyntfError, match="the input changed"):
-        selection.take(pl.concat([batch, batch]))
+        selection.take(concatenate([batch, batch]))
 
 
 def test_a_resumed_run_releases_the_same_documents(tmp_path, monkeypatch):

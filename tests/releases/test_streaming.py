@@ -322,13 +322,13 @@ def test_batches_end_by_bytes_and_shards_by_documents(place, monkeypatch):
 def test_the_first_batch_is_read_once(place, small, monkeypatch):
     """What was read to see whether a file can be is what is drawn for."""
     passes = []
-    read = corpus.Corpus._frames
+    read = corpus.Corpus._rows
 
     def counted(self):
         passes.append(self)
         return read(self)
 
-    monkeypatch.setattr(corpus.Corpus, "_frames", counted)
+    monkeypatch.setattr(corpus.Corpus, "_rows", counted)
     assert syntf(monkeypatch) == 0
     assert len(passes) == 1
     assert check(place / "out") == list(range(COUNT))

@@ -7,6 +7,7 @@ import polars as pl
 
 from syntf.core.errors import SyntfError, suggestion
 from syntf.inputs.encodings import Undecodable
+from syntf.inputs.rows import Rows, Values
 
 NAMES_OF_TEXTS = (
     "text", "body", "content", "message", "comment", "review", "description", "document", "post",
@@ -18,20 +19,19 @@ LISTED_COLUMNS = 20
 """How many columns an error message lists."""
 
 
-def texts(frame: pl.DataFrame, column: str) -> list[str]:
+def texts(table: pl.DataFrame | Rows, column: str) -> list[str]:
     """Return the texts of a column; a null is an empty text."""
-    return text_column(frame, column).to_list()
+    values = text_column(_column(table, column), column)
+    return values if isinstance(values, list) else values.to_list()
 
 
-def text_column(
-    frame: pl.DataFrame, column: str, undecodable: Undecodable = "replace"
-) -> pl.Series:
+def text_column(values: Values, column: str, undecodable: Undecodable = "replace") -> Values:
     """Return a column as strings without nulls: a null is an empty text.
 
     Bytes are decoded as UTF-8; those that do not fit are replaced or refused.
     """
-    require([column], frame.columns)
-    values = frame[column]
+    if isinstance(values, list):
+        return values
     if values.dtype == pl.String and not values.null_count():
         return values
     if values.dtype == pl.Binary:
@@ -54,26 +54,29 @@ def text_column(
     raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
 
 
-def names(frame: pl.DataFrame, column: str) -> list[str]:
+def names(table: pl.DataFrame | Rows, column: str) -> list[str]:
     """Return the ids or authors in a column, for a ledger; a null is the empty name.
 
     The same number must be the same name in every file. A column of whole numbers with a gap is
     often stored as decimals, so 17.0 is the name 17. Other decimals, true and false are refused.
     """
-    require([column], frame.columns)
-    values = frame[column]
+    values = _column(table, column)
+    if isinstance(values, list):
+        return values
     if values.dtype == pl.Boolean:
         raise SyntfError(f"column {column!r} holds true and false, which identify nothing")
     if not values.dtype.is_float():
-        return texts(frame, column)
+        return texts(table, column)
     numbers = values.drop_nulls().drop_nans()
     if not ((numbers == numbers.floor()) & (numbers.abs() < 2**53)).all():
         raise SyntfError(f"column {column!r} holds decimals: names must be whole numbers or text")
     return values.fill_nan(None).cast(pl.Int64).cast(pl.String).fill_null("").to_list()
 
 
-def without_categories(values: pl.Series) -> pl.Series:
+def without_categories(values: Values) -> Values:
     """Turn categories into strings: their order would tell the order of the input."""
+    if isinstance(values, list):
+        return values
     kind = _without_categories(values.dtype)
     return values if kind == values.dtype else values.cast(kind)
 
@@ -92,6 +95,11 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
                     start = " Name" if found.endswith("?") else "; name"
                     found += f"{start} the column of the texts with --text"
             raise SyntfError(f"no column {column!r}; {found}")
+
+
+def _column(table: pl.DataFrame | Rows, column: str) -> Values:
+    require([column], table.columns)
+    return table.values[column] if isinstance(table, Rows) else table[column]
 
 
 def _suggested(column: str, existing: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from syntf.inputs import columns, files, readers
 from syntf.inputs.encodings import Undecodable, check_encoding
 from syntf.inputs.files import display_name
 from syntf.inputs.places import STDIN, Database, Place
+from syntf.inputs.rows import Rows, concatenate
 
 BATCH = 1 << 15
 """The largest number of documents in a batch."""
@@ -83,7 +84,7 @@ class Corpus:
     bytes_read: int = field(default=0, init=False)
     _digests: dict[Place, bytes] = field(default_factory=dict, init=False, repr=False)
     _start: int = field(default=0, init=False, repr=False)
-    _begun: Iterator[pl.DataFrame] | None = field(default=None, init=False, repr=False)
+    _begun: Iterator[Rows] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.paths = files.expand(self.inputs)
@@ -124,8 +125,8 @@ class Corpus:
 
     def texts(self) -> Iterator[str]:
         """Yield the texts, one after the other."""
-        for frame in self:
-            yield from columns.texts(frame, self.text or "text")
+        for batch in self:
+            yield from columns.texts(batch, self.text or "text")
 
     def read_first_batch(self) -> list[str]:
         """Read one batch, which the next pass begins with, and return its texts.
@@ -136,8 +137,8 @@ class Corpus:
         first = list(islice(batches, 1))
         self._begun = chain(first, batches)
         texts: list[str] = []
-        for frame in first:
-            texts.extend(columns.texts(frame, self.text or "text"))
+        for batch in first:
+            texts.extend(columns.texts(batch, self.text or "text"))
         return texts
 
     def close(self) -> None:
@@ -146,29 +147,29 @@ class Corpus:
         while self._request.connections:
             self._request.connections.popitem()[1].close()
 
-    def __iter__(self) -> Iterator[pl.DataFrame]:
+    def __iter__(self) -> Iterator[Rows]:
         """Yield batches of rows with the wanted columns."""
         begun, self._begun = self._begun, None
         return self._batches() if begun is None else begun
 
-    def _batches(self) -> Iterator[pl.DataFrame]:
-        held: list[pl.DataFrame] = []
+    def _batches(self) -> Iterator[Rows]:
+        held: list[Rows] = []
         rows = size = 0
-        for frame in self._frames():
-            held.append(frame)
-            rows += frame.height
-            size += int(frame.estimated_size())
+        for some in self._rows():
+            held.append(some)
+            rows += some.height
+            size += some.size
             if rows >= BATCH or size >= SIZE:
-                whole = pl.concat(held)
+                whole = concatenate(held)
                 held = []
                 yield whole[:BATCH]
                 if rows > BATCH:
                     held = [whole[BATCH:]]
                 rows, size = max(0, rows - BATCH), 0
         if held:
-            yield pl.concat(held)
+            yield concatenate(held)
 
-    def _frames(self) -> Iterator[pl.DataFrame]:
+    def _rows(self) -> Iterator[Rows]:
         """Yield the rows of one file after the other, in pieces of any size."""
         self.skipped_places.clear()
         self.skipped_rows = self.bytes_read = 0
@@ -179,9 +180,9 @@ class Corpus:
             rows = 0
             skipped = self.skipped_rows
             digest = sha256() if format in ("sqlite", "postgresql") else None
-            for frame in readers.read(path, format, self._request):
+            for found in readers.read(path, format, self._request):
                 try:
-                    wanted = self._wanted(frame)
+                    wanted = self._wanted(found)
                 except SyntfError as error:
                     which = f"{display_name(path)}: " if len(self.paths) > 1 else ""
                     likely = files.likely_format(path, format)
@@ -192,13 +193,13 @@ class Corpus:
                         "the files before it"
                     )
                 schema = wanted.schema
-                rows += frame.height
+                rows += found.height
                 if self.bad_rows == "stop" and self.skipped_rows:
                     if rows + self.skipped_rows >= TRIED_ROWS:
                         break
-                elif frame.height:
+                elif found.height:
                     if digest is not None:
-                        digest.update("".join(map(repr, wanted.rows())).encode())
+                        digest.update("".join(map(repr, wanted.frame().rows())).encode())
                     yield wanted
             if digest is not None and self._digests.setdefault(path, digest.digest()) != (
                 digest.digest()
@@ -239,18 +240,17 @@ class Corpus:
             return None
         return list(dict.fromkeys([*([self.text] if self.text else []), *self.columns]))
 
-    def _wanted(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def _wanted(self, rows: Rows) -> Rows:
         """Return the wanted columns: the texts as strings, no categories."""
-        names = self._names() or frame.columns
-        columns.require([*names, *([self.text] if self.text else [])], frame.columns)
-        return pl.DataFrame(
-            [
-                columns.text_column(frame, name, self.undecodable)
-                if name == self.text
-                else columns.without_categories(frame[name])
-                for name in names
-            ]
-        )
+        names = self._names() or rows.columns
+        columns.require([*names, *([self.text] if self.text else [])], rows.columns)
+        wanted = {
+            name: columns.text_column(rows.values[name], name, self.undecodable)
+            if name == self.text
+            else columns.without_categories(rows.values[name])
+            for name in names
+        }
+        return Rows(wanted, rows.height)
 
     def _broken(self, name: str, line: int, what: str) -> None:
         """Record a broken row. After many in a file that must have none, read no further."""
@@ -289,7 +289,7 @@ def read_texts(
 
 def _read_all(corpus: Corpus) -> pl.DataFrame:
     with closing(corpus):
-        frame = pl.concat(list(corpus))
+        frame = concatenate(list(corpus)).frame()
     if corpus.skipped_rows:
         were = "row was" if corpus.skipped_rows == 1 else "rows were"
         first = corpus.skipped_places[0]

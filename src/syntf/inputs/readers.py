@@ -15,6 +15,7 @@ from syntf.inputs import columns, files
 from syntf.inputs.encodings import UTF_8, Undecodable, codec_of, decodable, marked_encoding
 from syntf.inputs.files import display_name
 from syntf.inputs.places import STDIN, Database, Place, local_copy
+from syntf.inputs.rows import Rows
 
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
@@ -61,11 +62,12 @@ class Request:
     connections: dict[Place, Any] = field(default_factory=dict)
 
 
-def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+def read(place: Place, format: str, request: Request) -> Iterator[Rows]:
     """Yield the rows of an input, and turn every failure to read it into one message."""
     name = display_name(place)
     try:
-        yield from _read(place, format, request)
+        for found in _read(place, format, request):
+            yield found if isinstance(found, Rows) else Rows.of(found)
     except ManyBrokenRows:
         return
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
@@ -78,7 +80,7 @@ def read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
         raise SyntfError(f"cannot read {name}: {_MALFORMED}") from None
 
 
-def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame | Rows]:
     """Yield the rows of an input; import only its reader, as some take long to load."""
     if isinstance(place, Database):
         from syntf.inputs.formats.databases import PostgreSQL
@@ -113,7 +115,7 @@ def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterat
     yield from parquet.frames(path, request.most, format)
 
 
-def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame]:
+def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame | Rows]:
     """Yield rows while a file is read."""
     name = display_name(place)
     codec = codec_of(request.encoding)
@@ -136,7 +138,7 @@ def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFram
 
 def _reader(
     plain: Any, format: str, request: Request, codec: str, name: str
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[pl.DataFrame] | Iterator[Rows]:
     most, broken = request.most, partial(request.broken, name)
     if format == "mbox":
         from syntf.inputs.formats import mbox

@@ -22,6 +22,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, Stages
 from syntf.inputs import columns as input_columns
 from syntf.inputs.corpus import Corpus
+from syntf.inputs.rows import Rows
 from syntf.releases.draft import AUTHORS_FILE, Draft
 
 KEY_BYTES = 32
@@ -51,14 +52,14 @@ class Selection:
         """Prepare for a pass over the whole input."""
         self._seen, self._place = _AuthorDigest(), 0
 
-    def take(self, batch: pl.DataFrame) -> pl.DataFrame:
+    def take(self, batch: Rows) -> Rows:
         """Return the chosen rows of the next batch."""
         self._seen.add(input_columns.names(batch, self.column))
         first, self._place = self._place, self._place + batch.height
         chosen = self.rows[first : self._place]
         if len(chosen) < batch.height:
             raise _changed()
-        return batch.filter(pl.Series(chosen))
+        return batch.at(np.flatnonzero(chosen))
 
     def end(self) -> None:
         """Raise an error unless the pass has seen the authors that the rows were chosen for."""

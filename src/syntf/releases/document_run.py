@@ -26,6 +26,7 @@ from syntf.core import entropy, parallel
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
+from syntf.inputs.rows import Rows
 from syntf.pipeline.document import (
     DocumentAnonymizer,
     DocumentMechanism,
@@ -189,40 +190,42 @@ class DocumentRun:
         if pilot is not None:
             self._resume(pilot, draft)
             with progress("all documents", size) as advance:
-                yield from self._from_stream(rows, rows.frames(advance), pilot)
+                yield from self._from_stream(rows, rows.batches(advance), pilot)
             return
-        sample, frames = Sample(self.anonymizer.source), []
+        sample, batches = Sample(self.anonymizer.source), []
 
-        def chosen(stream: Iterator[pl.DataFrame]) -> Iterator[tuple[pl.DataFrame, pl.Series]]:
-            for frame in stream:
-                yield frame, rows.text_column(frame).gather(sample.choose(frame.height))
+        def chosen(stream: Iterator[Rows]) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
+            for batch in stream:
+                yield batch, sample.choose(batch.height)
 
-        def encode(chosen: tuple[pl.DataFrame, pl.Series]) -> Encoded:
-            return self.anonymizer.read(chosen[1].to_list())
+        def encode(chosen: tuple[Rows, NDArray[np.intp]]) -> Encoded:
+            batch, places = chosen
+            every = len(places) == batch.height
+            return self.anonymizer.read(rows.texts(batch, None if every else places))
 
         with progress("all documents", size) as advance:
-            stream = rows.frames(advance)
-            for (frame, _), encoded in parallel.ahead(
+            stream = rows.batches(advance)
+            for (batch, _), encoded in parallel.ahead(
                 encode, chosen(stream), quick=repeatable and self._reads_quickly
             ):
                 sample.keep(encoded)
                 if sample.complete or not repeatable:
-                    frames.append(frame)
+                    batches.append(batch)
                 if not (sample.complete or repeatable):  # too long to be kept, and read once
                     pilot = self._begin(None, sample)
-                    yield from self._from_stream(rows, chain(frames, stream), pilot)
+                    yield from self._from_stream(rows, chain(batches, stream), pilot)
                     return
         if not sample.seen:  # every row is in the draft or was left out
             sample.keep(self.anonymizer.read(()))
         pilot = self._begin(sample.seen, sample)
         if sample.complete:
-            yield from self._in_memory(rows, frames, sample.encoded(), pilot)
+            yield from self._in_memory(rows, batches, sample.encoded(), pilot)
             return
         if sample.seen >= drafts.SHARD:
             draft.store(PILOT_FILE, pilot.as_bytes())
         rows.rewind()
         with progress("second pass", size) as advance:
-            yield from self._from_stream(rows, rows.frames(advance), pilot)
+            yield from self._from_stream(rows, rows.batches(advance), pilot)
 
     def seal(self, guarantee: Guarantee) -> Guarantee:
         """Record the plan and the sharpened list, which are known once the pilot has answered."""
@@ -273,29 +276,29 @@ class DocumentRun:
         return None if raw is None else Pilot.from_bytes(raw)
 
     def _in_memory(
-        self, rows: Rest, frames: Sequence[pl.DataFrame], encoded: Encoded, pilot: Pilot
+        self, rows: Rest, batches: Sequence[Rows], encoded: Encoded, pilot: Pilot
     ) -> Iterator[tuple[Counts, pl.DataFrame]]:
         columns, done = [], rows.done
-        for frame in frames:
-            columns.append(rows.released_columns(frame, done))
-            done += frame.height
+        for batch in batches:
+            columns.append(rows.released_columns(batch, done))
+            done += batch.height
         if columns:
             yield self._shard(self._compared(encoded), pl.concat(columns), pilot, rows.done)
 
     def _from_stream(
-        self, rows: Rest, frames: Iterator[pl.DataFrame], pilot: Pilot
+        self, rows: Rest, batches: Iterator[Rows], pilot: Pilot
     ) -> Iterator[tuple[Counts, pl.DataFrame]]:
         waiting: list[Encoded] = []
         columns: list[pl.DataFrame] = []
         done = first = rows.done
 
-        def encode(frame: pl.DataFrame) -> Encoded:
-            return self._compared(self.anonymizer.read(rows.texts(frame)))
+        def encode(batch: Rows) -> Encoded:
+            return self._compared(self.anonymizer.read(rows.texts(batch)))
 
-        for frame, encoded in parallel.ahead(encode, frames, quick=self._reads_quickly):
+        for batch, encoded in parallel.ahead(encode, batches, quick=self._reads_quickly):
             waiting.append(encoded)
-            columns.append(rows.released_columns(frame, done))
-            done += frame.height
+            columns.append(rows.released_columns(batch, done))
+            done += batch.height
             if (done - first) % drafts.SHARD == 0:
                 yield self._shard(join(waiting), pl.concat(columns), pilot, first)
                 waiting, columns, first = [], [], done

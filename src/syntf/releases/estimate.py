@@ -17,6 +17,7 @@ import polars as pl
 from syntf.codebook.plan import PILOT_MOST
 from syntf.core.counts import Counts, stack
 from syntf.inputs.corpus import Corpus
+from syntf.inputs.rows import Rows
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.releases.contents.writers import WRITERS, write_documents
@@ -36,7 +37,7 @@ class Rate:
     fixed_bytes: int
 
 
-def count_documents(corpus: Corpus, first: int, rest: Iterator[pl.DataFrame]) -> int | None:
+def count_documents(corpus: Corpus, first: int, rest: Iterator[Rows]) -> int | None:
     """Return the number of rows of an input, counted or estimated; None if it is unknown.
 
     first : the number of rows of the first batch.
@@ -46,7 +47,7 @@ def count_documents(corpus: Corpus, first: int, rest: Iterator[pl.DataFrame]) ->
     the first blocks and their share of all bytes give the estimate.
     """
     rows, size = first, corpus.bytes_read
-    for frame in rest:
+    for batch in rest:
         if set(corpus.formats) == {"folder"}:
             from syntf.inputs.formats.folder import list_folder
 
@@ -59,7 +60,7 @@ def count_documents(corpus: Corpus, first: int, rest: Iterator[pl.DataFrame]) ->
             return None
         if corpus.bytes_read != size:  # all rows of the blocks before were yielded
             return max(rows, round(rows * corpus.size / size)) if size else None
-        rows += frame.height
+        rows += batch.height
     return rows
 
 

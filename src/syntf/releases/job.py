@@ -252,7 +252,7 @@ def release(
             charge = None
             if budget is not None:
                 with progress("charging", corpus.size) as advance:
-                    names = (rest.names(frame) for frame in rest.frames(advance))
+                    names = (rest.names(batch) for batch in rest.batches(advance))
                     charge = rest.charge = budget.charge(guarantee, names)
 
             with note_charge(charge):

@@ -9,10 +9,14 @@ import polars as pl
 from syntf.core.progress import Advance
 from syntf.inputs import columns as input_columns
 from syntf.inputs.corpus import Corpus
+from syntf.inputs.rows import Rows
 from syntf.releases import draft as drafts
 from syntf.releases.contents.folder import row_numbers
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from syntf.ledger.names import Charge, Names
     from syntf.releases.authors import Selection
 
@@ -37,7 +41,7 @@ class Rest:
     charge: "Charge | None" = None
     first_columns: pl.DataFrame | None = None
 
-    def frames(self, advance: Advance) -> Iterator[pl.DataFrame]:
+    def batches(self, advance: Advance) -> Iterator[Rows]:
         """Yield the rows in the same batches every time. A shard ends where a batch ends."""
         skip = self.done
         shard_room = drafts.SHARD
@@ -49,10 +53,10 @@ class Rest:
                 batch = self.selection.take(batch)
             if self.first_columns is None:
                 self.first_columns = pl.DataFrame([batch[name] for name in self.columns])
-            frame = batch[skip:]
+            rows = batch[skip:] if skip else batch
             skip = max(0, skip - batch.height)
-            while frame.height:
-                part, frame = frame[:shard_room], frame[shard_room:]
+            while rows.height:
+                part, rows = rows[:shard_room], rows[shard_room:]
                 shard_room = (shard_room - part.height) or drafts.SHARD
                 if self.charge is not None:
                     self.charge.confirm(self.names(part))
@@ -67,23 +71,19 @@ class Rest:
         if self.charge is not None:
             self.charge.rewind()
 
-    def texts(self, frame: pl.DataFrame) -> list[str]:
-        """Return the texts of these rows."""
-        return input_columns.texts(frame, self.corpus.text or "text")
+    def texts(self, rows: Rows, places: "NDArray[np.intp] | None" = None) -> list[str]:
+        """Return the texts of these rows, or of those at some places."""
+        return rows.strings(self.corpus.text or "text", places)
 
-    def text_column(self, frame: pl.DataFrame) -> pl.Series:
-        """Return the texts of these rows as a column, of which some can be taken."""
-        return input_columns.text_column(frame, self.corpus.text or "text")
-
-    def names(self, frame: pl.DataFrame) -> "Names":
+    def names(self, rows: Rows) -> "Names":
         """Return the documents and authors that a ledger charges for these rows."""
-        documents = self.texts(frame) if self.id is None else input_columns.names(frame, self.id)
-        authors = None if self.author is None else input_columns.names(frame, self.author)
+        documents = self.texts(rows) if self.id is None else input_columns.names(rows, self.id)
+        authors = None if self.author is None else input_columns.names(rows, self.author)
         from syntf.ledger.names import Names  # SQLite is loaded only for a ledger
 
         return Names(documents, authors, "text" if self.id is None else "id")
 
-    def released_columns(self, frame: pl.DataFrame, first: int) -> pl.DataFrame:
+    def released_columns(self, rows: Rows, first: int) -> pl.DataFrame:
         """Return the columns that are released beside the counts; `first` numbers the rows."""
-        columns = [frame[name] for name in self.columns]  # select() would expand wildcards
-        return pl.DataFrame([row_numbers(first, frame.height), *columns])
+        columns = [rows[name] for name in self.columns]
+        return pl.DataFrame([row_numbers(first, rows.height), *columns])

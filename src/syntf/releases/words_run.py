@@ -8,6 +8,7 @@ import polars as pl
 from syntf.core import parallel
 from syntf.core.counts import Counts
 from syntf.core.progress import Stages, silent
+from syntf.inputs.rows import Rows
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases import draft as drafts
@@ -56,14 +57,14 @@ class WordsRun:
 
         quick = self.anonymizer.reader.table is not None
 
-        def read(frame: pl.DataFrame) -> Documents:
-            return self.anonymizer.read(rest.texts(frame), stages=silent if quick else progress)
+        def read(batch: Rows) -> Documents:
+            return self.anonymizer.read(rest.texts(batch), stages=silent if quick else progress)
 
         with progress("all documents", rest.corpus.size) as advance:
-            for frame, documents in parallel.ahead(read, rest.frames(advance), quick=quick):
+            for batch, documents in parallel.ahead(read, rest.batches(advance), quick=quick):
                 groups.add(documents)
-                kept.append(rest.released_columns(frame, done))
-                done += frame.height
+                kept.append(rest.released_columns(batch, done))
+                done += batch.height
                 if (done - rest.done) % drafts.SHARD == 0:
                     yield shard()
         if kept:

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import polars as pl
-
 from syntf import native
 from syntf.core.errors import SyntfError
 from syntf.inputs.encodings import UTF_8
 from syntf.inputs.files import without_surrogates
+from syntf.inputs.rows import Rows
 
 _compiled = native.load("_separated")
 
@@ -48,10 +47,11 @@ Broken = Callable[[int, str], None]
 
 def frames(
     file: Any, *, delimiter: str | None, name: str, encoding: str, most: int, broken: Broken
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[Rows]:
     """Yield the rows of a binary file, at most `most` at once, every column as strings.
 
-    The first row names the columns. The last frame may be empty. A broken row is left out, unless
+    All columns are strings: an id 007 stays 007. The first row names the columns. The last rows may
+    be none. A broken row is left out, unless
     `broken` raises an error. Without a delimiter, the first line decides: no text changes how
     another is read.
     """
@@ -103,9 +103,7 @@ class _Rest:
     unread: bytes
 
 
-def _plain_rows(
-    file: Any, delimiter: str, name: str, most: int
-) -> Generator[pl.DataFrame, None, _Rest]:
+def _plain_rows(file: Any, delimiter: str, name: str, most: int) -> Generator[Rows, None, _Rest]:
     """Yield rows as long as the compiled loop can read them; return where it stopped."""
     header: Sequence[str] | None = None
     block, lines, final = file.read(BLOCK), 0, False
@@ -118,7 +116,7 @@ def _plain_rows(
         if found and header is None:
             header = _header([column[0] for column in columns], name)
         elif found:
-            yield _frame(header or (), columns)
+            yield _rows(header or (), columns)
         lines += ended
         if odd or (not found and (final or len(block) - at > LONGEST_ROW)):
             return _Rest(header, lines, block[at:])
@@ -145,7 +143,7 @@ class _Joined(io.RawIOBase):
 
 def _other_rows(
     lines: Iterable[str], delimiter: str, name: str, most: int, broken: Broken, rest: _Rest
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[Rows]:
     """Yield the rows that the loop did not read, by the csv module."""
     own_lines: list[str] = []  # of the current row
 
@@ -192,11 +190,11 @@ def _other_rows(
             rows.append(row)
             size += sum(map(len, row))
             if len(rows) == most or size >= BLOCK:
-                yield _frame(header, _columns(rows))
+                yield _rows(header, _columns(rows))
                 rows, size = [], 0
     if header is None:
         raise SyntfError(f"{name} is empty")
-    yield _frame(header, _columns(rows) if rows else [()] * len(header))
+    yield _rows(header, _columns(rows) if rows else [[] for _ in header])
 
 
 def _skip_row(own_lines: Sequence[str], source: Iterator[str], delimiter: str) -> bool:
@@ -224,6 +222,5 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(map(without_surrogates, column)) for column in zip(*rows, strict=True)]
 
 
-def _frame(header: Sequence[str], columns: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """Make all columns strings: an id 007 stays 007."""
-    return pl.DataFrame([pl.Series(n, c, pl.String) for n, c in zip(header, columns, strict=True)])
+def _rows(header: Sequence[str], columns: Sequence[list[str]]) -> Rows:
+    return Rows(dict(zip(header, columns, strict=True)), len(columns[0]))

@@ -1,0 +1,100 @@
+"""Rows of an input, column by column: series of polars, or lists of strings.
+
+Some readers make strings of Python, and documents are read from strings of Python. Texts on this
+way stay as they are; a series would copy each of them twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, cast, overload
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Values = pl.Series | list[str]
+"""A column. The strings of a list are never None."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of an input.
+
+    values : the columns by their names, in the order of the input.
+    height : the number of rows, also if no column is wanted.
+    """
+
+    values: Mapping[str, Values]
+    height: int
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> "Rows":
+        """Return the rows of a frame."""
+        return cls({series.name: series for series in frame.get_columns()}, frame.height)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.values)
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The types of the columns, in their order."""
+        return pl.Schema(
+            (name, pl.String() if isinstance(values, list) else values.dtype)
+            for name, values in self.values.items()
+        )
+
+    @property
+    def size(self) -> int:
+        """The size of all values in bytes; a character of a list counts as one."""
+        return sum(
+            sum(map(len, values)) if isinstance(values, list) else int(values.estimated_size())
+            for values in self.values.values()
+        )
+
+    @overload
+    def __getitem__(self, which: str) -> pl.Series: ...
+    @overload
+    def __getitem__(self, which: slice) -> "Rows": ...
+    def __getitem__(self, which: str | slice) -> Any:
+        """Return a column as a series, or some consecutive rows."""
+        if isinstance(which, str):
+            values = self.values[which]
+            return pl.Series(which, values, pl.String) if isinstance(values, list) else values
+        height = len(range(*which.indices(self.height)))
+        return Rows({name: values[which] for name, values in self.values.items()}, height)
+
+    def strings(self, name: str, places: NDArray[np.intp] | None = None) -> list[str]:
+        """Return the values of a column of strings, or those at some places."""
+        values = self.values[name]
+        if isinstance(values, list):
+            return values if places is None else [values[place] for place in places.tolist()]
+        return (values if places is None else values.gather(places)).to_list()
+
+    def at(self, places: NDArray[np.intp]) -> "Rows":
+        """Return the rows at some places."""
+        kept: dict[str, Values] = {
+            name: self.strings(name, places) if isinstance(values, list) else values.gather(places)
+            for name, values in self.values.items()
+        }
+        return Rows(kept, len(places))
+
+    def frame(self) -> pl.DataFrame:
+        """Return the rows as a frame of polars."""
+        return pl.DataFrame([self[name] for name in self.values])
+
+
+def concatenate(parts: Sequence[Rows]) -> Rows:
+    """Join rows with the same columns, at least one part, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    joined: dict[str, Values] = {}
+    for name in parts[0].values:
+        columns = [part.values[name] for part in parts]
+        if all(isinstance(values, list) for values in columns):
+            joined[name] = list(chain.from_iterable(cast("list[list[str]]", columns)))
+        else:
+            joined[name] = pl.concat([part[name] for part in parts])
+    return Rows(joined, sum(part.height for part in parts))
