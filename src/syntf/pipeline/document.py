@@ -70,6 +70,13 @@ class Drawn:
         width = self.answers.shape[1] * entry_list.size
         return entry_list.entries(self.answers[places].ravel()).reshape(len(places), width)
 
+    def counts(self) -> list[NDArray[np.int64]]:
+        """Count how often each entry was released, one array for each list."""
+        return [
+            np.bincount(self.entries(entry_list, places).ravel(), minlength=len(entry_list))
+            for entry_list, places in self.parts()
+        ]
+
     def parts(self) -> list[tuple[EntryList, NDArray[np.intp]]]:
         """Return each list with the places of the documents that answered from it."""
         if self.sharpened is None:

@@ -263,11 +263,10 @@ class DocumentRun:
         if len(pilot.places):
             self.sharpened = self.mechanism.sharpen(pilot.answers)
         for documents in draft.complete_documents():
-            self._count(documents)
+            self._count(released_counts(documents, self.mechanism.general, self.sharpened))
 
-    def _count(self, documents: pl.DataFrame) -> None:
-        """Add the released prototypes of a shard to those counted so far."""
-        found = released_counts(documents, self.mechanism.general, self.sharpened)
+    def _count(self, found: list[NDArray[np.int64]]) -> None:
+        """Add how often the prototypes of each list were released in a shard."""
         before = self._released or [np.zeros_like(counts) for counts in found]
         self._released = [old + new for old, new in zip(before, found, strict=True)]
 
@@ -329,6 +328,5 @@ class DocumentRun:
         answers[rest] = mechanism.draw(encoded.at(rest), self.sharpened or mechanism.general)
         drawn = Drawn(answers, is_pilot, mechanism.general, self.sharpened)
         counts, labels = mechanism.described(drawn)
-        documents = columns.with_columns(released_columns(drawn, labels))
-        self._count(documents)
-        return counts, documents
+        self._count(drawn.counts())
+        return counts, pl.DataFrame([*columns.get_columns(), *released_columns(drawn, labels)])

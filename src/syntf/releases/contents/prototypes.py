@@ -38,21 +38,24 @@ def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
     The prototypes are numbers in the general list for documents of the pilot, and in the sharpened
     list for all others. Without a pilot there is no column for it.
     """
-    parts, order = [], []
-    for entry_list, places in drawn.parts():
-        sets = drawn.entries(entry_list, places)
-        # From a list of numbers: a NumPy array would make polars import numpy.ma.
-        flat = pl.Series(PROTOTYPES, sets.ravel().tolist(), dtype=pl.Int32)
-        parts.append(flat.reshape(sets.shape).arr.to_list())
-        order.append(places)
-    entries = pl.concat(parts)
-    if len(parts) > 1:
-        entries = entries.gather(np.argsort(np.concatenate(order), kind="stable"))
-    columns = [
-        entries,
-        pl.Series(LABELS, labels, dtype=pl.String),
-    ]
+    sets = [(drawn.entries(entry_list, places), places) for entry_list, places in drawn.parts()]
+    if len({some.shape[1] for some, _ in sets}) == 1:
+        together = np.empty((len(drawn), sets[0][0].shape[1]), dtype=np.int64)
+        for some, places in sets:
+            together[places] = some
+        entries = _as_lists(together)
+    else:
+        order = np.argsort(np.concatenate([places for _, places in sets]), kind="stable")
+        entries = pl.concat([_as_lists(some) for some, _ in sets]).gather(order)
+    columns = [entries, pl.Series(LABELS, labels, dtype=pl.String)]
     return columns if drawn.sharpened is None else [pl.Series(PILOT, drawn.pilot), *columns]
+
+
+def _as_lists(sets: NDArray[np.int64]) -> pl.Series:
+    """Return a column with the numbers of each row as a list."""
+    # From a list of numbers: a NumPy array would make polars import numpy.ma.
+    flat = pl.Series(PROTOTYPES, sets.ravel().tolist(), dtype=pl.Int32)
+    return flat.reshape(sets.shape).arr.to_list()
 
 
 def released_counts(
