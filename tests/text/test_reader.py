@@ -1,6 +1,7 @@
 """Texts to documents: the definition, and the same from compiled code."""
 
 import unicodedata
+from itertools import product
 
 import numpy as np
 import pytest
@@ -107,13 +108,39 @@ def test_look_up_agrees_with_the_definition(case, texts):
 @pytest.mark.slow
 @compiled
 @pytest.mark.parametrize("morphology", MORPHOLOGIES)
-@given(text=TEXTS, at=st.integers(0, 17))
+@given(text=TEXTS, at=st.integers(0, 70))
 def test_a_token_is_found_at_any_position(morphology, text, at):
-    """The bytes are looked at by eights: every place in eight, and the end of a text."""
+    """Words are found in 64 bytes at a time: every place in 64, and the end of a text."""
     analyzer = Analyzer(morphology)
     table = TokenTable.build(analyzer, INPUTS)
     texts = [" " * at + text, "cat" * at + " " + text, text + " mice's"]
     same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
+
+
+@compiled
+@pytest.mark.parametrize(
+    "text", ["mice", "mice's", "mice'S", "mice'", "can't", "can't've", "o'clock's", "a's'b", "x''y"]
+)
+def test_a_token_may_cross_the_end_of_64_bytes(case, text):
+    analyzer, table = case
+    texts = [" " * at + text for at in range(140)]
+    texts += [" " * at + text + end for at in range(50, 66) for end in (" ", ".", "'s", " mouse")]
+    same(look_up(texts, table, len(INPUTS)), defined(texts, analyzer, INPUTS))
+
+
+@compiled
+def test_many_words_have_their_own_terms_however_often_they_occur(embedded):
+    """Far more words than the table of frequent ones holds, of all lengths, and unknown ones."""
+    analyzer = Analyzer("lower", stop_words=frozenset())
+    long = [word for word in embedded.words if len(word) > 14]
+    alike = ["beginning" + "".join(end) for end in product("abcdefghij", repeat=4)]
+    inputs = sorted({*embedded.words[:15_000], *long, *alike})
+    table = TokenTable.build(analyzer, inputs)
+    words = [word for word in inputs[::2] if word.isalnum()]
+    unknown = [f"{word}qx" for word in words]
+    known_and_not = [one for pair in zip(words, unknown, strict=True) for one in pair]
+    texts = [" ".join([*known_and_not, *known_and_not[::-1]]), " ".join(words * 2)]
+    same(look_up(texts, table, len(inputs)), defined(texts, analyzer, inputs))
 
 
 @compiled
