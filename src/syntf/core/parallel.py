@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -91,6 +92,23 @@ def ahead(
             waiting = begun
         if waiting is not None:
             yield waiting[0], waiting[1].result()
+
+
+def beside(work: Callable[[], T], *, quick: bool = True) -> Callable[[], T]:
+    """Begin `work` on another thread; return a function that waits for its result and returns it.
+
+    An error of `work` is raised where the result is asked for. If only one thread is allowed,
+    `work` begins when its result is asked for.
+
+    quick : whether `work` takes seconds at most. Ctrl-C does not end the work of another thread,
+        so slow work is left to the caller's thread.
+    """
+    if threads() < 2 or not quick:
+        return cache(work)
+    pool = ThreadPoolExecutor(1)
+    begun = pool.submit(copy_context().run, work)
+    pool.shutdown(wait=False)  # the thread ends after this work
+    return begun.result
 
 
 def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None:

@@ -6,7 +6,7 @@ Links and devices are refused, and sizes are checked before contents are read.
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -214,10 +214,14 @@ def check_counts(
     shards: Shards,
     terms: Sequence[str],
     rows: Sequence[int],
-    plausibility: Plausibility | None,
+    find_plausibility: Callable[[], Plausibility | None],
     stages: Stages,
 ) -> Finding:
-    """Check all counts, and show them to `plausibility`; the value is :class:`CountsFound`."""
+    """Check all counts, and show them to the plausibility; the value is :class:`CountsFound`.
+
+    find_plausibility : returns None without a table. It is called once the first file was read,
+        as it may have to wait for the table.
+    """
     first, uncompared = 0, list[str]()
     sparsity = Sparsity.count(np.empty(0, dtype=np.int64), min(guarantee.length, len(terms)))
     with stages("checking counts", sum(rows)) as advance:
@@ -227,7 +231,7 @@ def check_counts(
             if not checked.compared:
                 uncompared.append(name)
             sparsity += Sparsity.count(np.diff(checked.counts.indptr), expected.most_distinct)
-            if plausibility is not None:
+            if plausibility := find_plausibility():
                 plausibility.add(checked.counts, first)
             first += count
             advance(count)

@@ -109,7 +109,7 @@ class VerificationResult:
         return [check for check in self.checks if check.status == status]
 
     def attempt(self, name: str, make_check: Callable[..., Finding], *arguments: Any) -> Any:
-        """Make one check and record it.
+        """Make one check and record it; several threads may do so at once.
 
         Returns the value of its finding, or None if it failed.
         """

@@ -27,6 +27,9 @@ each neighbour one, times its size. This is some 25 seconds on one processor."""
 
 WORK_PER_SECOND = 4 * 10**9
 
+SHORT_WORK = 10**10
+"""Work that another thread may do, where Ctrl-C does not end it: a few seconds."""
+
 
 def check_consistency(guarantee: Guarantee) -> Finding:
     """Check the fields that follow from other fields, `private` among them."""
@@ -155,6 +158,11 @@ def check_words(guarantee: Guarantee, terms: Sequence[str], vectors: WordVectors
     return Finding(detail, vocabulary, UNVERIFIABLE)
 
 
+def work_to_derive(guarantee: Guarantee) -> int:
+    """Return the work of deriving the table, in the unit of QUICK_WORK, from the sizes stated."""
+    return guarantee.input_size * guarantee.vocabulary_size * (10 + (guarantee.neighbours or 0))
+
+
 def derive_table(
     guarantee: Guarantee,
     vocabulary: Vocabulary,
@@ -173,7 +181,7 @@ def derive_table(
             f"there are {len(vocabulary.inputs):,} input words, guarantee.json says "
             f"{guarantee.input_size:,}"
         )
-    work = len(vocabulary.inputs) * len(vocabulary.outputs) * (10 + (guarantee.neighbours or 0))
+    work = work_to_derive(guarantee)
     if work > QUICK_WORK and not slow:
         raise NotCheckedError(
             f"deriving the table takes about {work / WORK_PER_SECOND:,.0f} s of processor time: "

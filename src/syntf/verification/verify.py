@@ -11,11 +11,13 @@ the sender's data come from. Such statements are listed as unverifiable.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
+from syntf.core.parallel import beside
 from syntf.core.progress import Stages, silent
 from syntf.privacy.guarantee import Guarantee, declared_fields
 from syntf.releases.contents.croissant import CARD_FILE
@@ -97,9 +99,15 @@ def _check_contents(
     slow: bool,
     stages: Stages,
 ) -> None:
-    """Check the contents of files that have the right digests."""
+    """Check the contents of files that have the right digests.
+
+    The table is derived on another thread while files are read, unless that may take long.
+    """
     shards = list(files.shard_names(guarantee))
     terms = result.attempt("vocabulary.txt", files.check_vocabulary, folder, guarantee)
+    derive = partial(_check_table, result, guarantee, terms, read_vectors, language, slow, stages)
+    short = table.work_to_derive(guarantee) <= table.SHORT_WORK
+    derived = beside(derive, quick=short and read_vectors is None)
     documents = result.attempt("documents", files.check_documents, folder, guarantee, shards)
     if documents is not None:
         result.documents = sum(documents.rows)
@@ -110,16 +118,9 @@ def _check_contents(
         if CARD_FILE in guarantee.files:
             arguments = (folder, guarantee, names, documents.schema, result.documents)
             result.attempt(CARD_FILE, texts.check_card, *arguments)
-    _check_table(result, guarantee, terms, read_vectors, language, slow, stages)
     if documents is not None and terms is not None:
-        plausibility = None
-        if result.table is not None:
-            plausibility = Plausibility(
-                result.table[0], guarantee.length, result.documents, guarantee.draws
-            )
-        _check_counts(
-            result, folder, guarantee, shards, terms, documents.rows, plausibility, stages
-        )
+        _check_counts(result, folder, guarantee, shards, terms, documents.rows, derived, stages)
+    derived()
     _check_report(result, folder, guarantee)
 
 
@@ -130,16 +131,28 @@ def _check_counts(
     shards: files.Shards,
     terms: list[str],
     rows: Sequence[int],
-    plausibility: Plausibility | None,
+    derived: Callable[[], None],
     stages: Stages,
 ) -> None:
-    """Check the counts, and whether they can have been drawn from the table."""
-    arguments = (folder, guarantee, shards, terms, rows, plausibility, stages)
+    """Check the counts, and whether they can have been drawn from the table.
+
+    derived : waits for the table.
+    """
+
+    @cache
+    def find_plausibility() -> Plausibility | None:
+        derived()
+        if result.table is None:
+            return None
+        mechanism, _ = result.table
+        return Plausibility(mechanism, guarantee.length, result.documents, guarantee.draws)
+
+    arguments = (folder, guarantee, shards, terms, rows, find_plausibility, stages)
     counts = result.attempt("counts", files.check_counts, *arguments)
     if counts is not None:
         result.sparsity = counts.sparsity
         result.uncompared += counts.uncompared
-        if plausibility is not None:
+        if plausibility := find_plausibility():
             result.attempt("plausibility", plausibility.check)
 
 
