@@ -19,6 +19,11 @@ _compiled = native.load("_kernels")
 _TILE = 64  # words in a tile, as in _avx512.h
 
 
+def needs_matrix_products() -> bool:
+    """Tell whether ratings are computed with NumPy's matrix products, not by compiled loops."""
+    return _compiled is None or not _compiled.wide()
+
+
 def pack(
     vectors: NDArray[np.int8], incidence: NDArray[np.uint8]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -28,7 +33,7 @@ def pack(
     of each word together, 128 added to each number. Bigrams: one bit each. Otherwise the vectors
     become columns of float32, for the linear algebra library.
     """
-    if _compiled is None or not _compiled.wide():
+    if needs_matrix_products():
         return np.ascontiguousarray(vectors.T, dtype=np.float32), incidence
     words, dimensions = vectors.shape
     tiles, quads = -(-words // _TILE), -(-dimensions // 4)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError
 from syntf.core.parallel import Progress, in_parallel
-from syntf.mechanism import reference
+from syntf.mechanism import kernels, reference
 from syntf.mechanism.rating import Rating, WordRating
 
 Neighbours = NDArray[np.int32]
@@ -47,7 +47,9 @@ def nearest(
             levels = rating.levels(np.arange(block.start, block.stop))
             found[block] = reference.nearest(levels, count)
 
-    # For words, a block holds vectors and not the levels of all outputs.
-    width = rating.vectors_in.shape[1] if isinstance(rating, WordRating) else outputs
-    in_parallel(search_block, inputs, width, progress)
+    if isinstance(rating, WordRating):  # a block holds vectors, not the levels of all outputs
+        width, products = rating.vectors_in.shape[1], kernels.needs_matrix_products()
+    else:
+        width, products = outputs, True
+    in_parallel(search_block, inputs, width, progress, matrix_products=products)
     return found
