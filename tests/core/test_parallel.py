@@ -166,3 +166,30 @@ def test_results_before_an_error_are_given(jobs):
 def test_nothing_is_worked_on_without_things():
     with parallel.at_most(2):
         assert list(parallel.ahead(str, ())) == []
+
+
+def test_work_beside_runs_on_another_thread_with_the_same_limit():
+    with parallel.at_most(2):
+        wait = parallel.beside(lambda: (threading.current_thread(), parallel.threads()))
+        thread, threads = wait()
+    assert (thread is not threading.current_thread(), threads) == (True, 2)
+    assert wait()[0] is thread  # done once
+
+
+@pytest.mark.parametrize(("jobs", "quick"), [(1, True), (2, False)])
+def test_slow_work_and_a_single_thread_are_not_beside(jobs, quick):
+    done = []
+    with parallel.at_most(jobs):
+        wait = parallel.beside(lambda: done.append(threading.current_thread()), quick=quick)
+        assert done == []
+        wait()
+        wait()
+    assert done == [threading.current_thread()]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_of_work_beside_is_raised_where_its_result_is_asked_for(jobs):
+    with parallel.at_most(jobs):
+        wait = parallel.beside(lambda: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        wait()

@@ -131,6 +131,38 @@ def test_ratings_agree(loops, words, dimensions, spelling, seed):
 
 
 @compiled
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_nearest_outputs_agree(loops, data):
+    """The outputs that no level was computed for are not among the nearest, also among ties."""
+    words = data.draw(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1, max_size=200))
+    largest = data.draw(st.sampled_from([1, 2, 127]))  # small numbers: many equal cosines
+    dimensions = data.draw(st.integers(1, 12))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    vectors = rng.integers(-largest, largest + 1, (len(words), dimensions)).astype(np.int8)
+    vectors[:, 0] |= 1  # no zero vector
+    spelling = data.draw(st.sampled_from([0.0, 0.3, 1.0]))
+    count = data.draw(st.integers(1, min(len(words), 5)) | st.just(len(words)))
+    start = data.draw(st.integers(0, len(words) - 1))
+    rating = WordRating(words, vectors, words, vectors, spelling=spelling)
+    found = rating.nearest(slice(start, len(words)), count)
+    levels = rating.levels(np.arange(start, len(words))).astype(int)
+    expected = np.argsort(-levels, axis=1, kind="stable")[:, :count]
+    assert found.tolist() == expected.tolist()
+    assert reference.nearest(levels.astype(np.uint16), count).tolist() == expected.tolist()
+
+
+@compiled
+def test_nearest_outputs_of_more_inputs_than_one_block_of_products_agree(loops, monkeypatch):
+    monkeypatch.setattr(kernels, "BLOCK", 300)  # three inputs at a time, where products are held
+    vectors = np.random.default_rng(5).integers(-127, 128, (100, 7)).astype(np.int8)
+    words = [f"{number:03}" for number in range(100)]
+    rating = WordRating(words, vectors, words, vectors, spelling=0.5)
+    expected = reference.nearest(rating.levels(np.arange(100)), 4)
+    assert (rating.nearest(slice(0, 100), 4) == expected).all()
+
+
+@compiled
 def test_products_of_the_largest_vectors_agree(loops):
     """As many dimensions as are exact, all at ±127, and more words than a tile."""
     vectors = np.full((67, MAX_DIMENSIONS), 127, dtype=np.int8)

@@ -325,6 +325,23 @@ def test_bytes_after_a_packed_array_are_refused(tmp_path):
             read(path, expected())
 
 
+def test_text_in_the_header_of_an_array_is_refused(tmp_path):
+    path, members = tmp_path / "vectors.npz", []
+    for name, array in arrays().items():
+        content = b"".join(npy_pieces(array, array.dtype))
+        member = archive.packed(f"{name}.npy", [content])
+        if name == "data":  # same size, and the checksum of the right header
+            changed = content.replace(b"      \n", b"#hide \n")
+            assert changed != content
+            packed = archive.packed(f"{name}.npy", [changed]).packed
+            member = replace(member, packed=packed)
+        members.append(member)
+    with path.open("wb") as file:
+        archive.write(file, members)
+    with pytest.raises(SyntfError, match=r"^vectors.*data"):
+        read(path, expected())
+
+
 def test_another_way_of_packing_passes_and_is_reported(tmp_path):
     path = tmp_path / "vectors.npz"
     members = []

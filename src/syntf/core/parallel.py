@@ -5,8 +5,9 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
+from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -93,6 +94,27 @@ def ahead(
             yield waiting[0], waiting[1].result()
 
 
+def beside(work: Callable[[], T], *, quick: bool = True) -> Callable[[], T]:
+    """Begin `work` on another thread; return a function that waits for its result and returns it.
+
+    An error of `work` is raised where the result is asked for. If only one thread is allowed,
+    `work` begins when its result is asked for.
+
+    `work` must not limit the threads of matrix products: threadpoolctl holds the lock of the
+    dynamic loader and waits for Python's lock, while a thread that imports a compiled module holds
+    Python's lock and waits for that of the loader. Both would wait for ever.
+
+    quick : whether `work` takes seconds at most. Ctrl-C does not end the work of another thread,
+        so slow work is left to the caller's thread.
+    """
+    if threads() < 2 or not quick:
+        return cache(work)
+    pool = ThreadPoolExecutor(1)
+    begun = pool.submit(copy_context().run, work)
+    pool.shutdown(wait=False)  # the thread ends after this work
+    return begun.result
+
+
 def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None:
     """Call `work` for `count` things in blocks of `size`, on several threads of this program.
 
@@ -115,21 +137,34 @@ def in_parallel(
     width: int,
     progress: Progress | None,
     done: NDArray[np.intp] | None = None,
+    *,
+    matrix_products: bool = True,
 ) -> None:
     """Call `work` for all rows of a table with `width` columns, in blocks on several threads.
 
     Matrix products inside a thread use that thread alone. `progress` is told the number of rows
     done, or, with `done`, an increase of ``done[r]`` after the first r rows.
+
+    matrix_products : whether `work` multiplies matrices with NumPy. If not, this function may run
+        beside other threads that import modules (:func:`beside`).
     """
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-    from threadpoolctl import threadpool_limits  # imported here: not every run has a table
-
-    with threadpool_limits(1), ThreadPoolExecutor(threads()) as pool:
+    with _one_thread_per_product(matrix_products), ThreadPoolExecutor(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
+
+
+def _one_thread_per_product(needed: bool) -> AbstractContextManager[Any]:
+    """Let each matrix product use the thread that it was called from alone, if this is needed."""
+    if not needed:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits  # imported here: not every run has a table
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
 
 
 def processes(jobs: int, **options: Any) -> "Parallel":

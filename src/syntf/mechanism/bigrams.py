@@ -83,10 +83,11 @@ def _block_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.in
     first = np.where(lengths[word] > 0, letters[place], 0)
     second = np.where(lengths[word] > 1, letters[place + 1], 0)
     distinct = _sorted_distinct((word << (2 * _LETTER_BITS)) | (first << _LETTER_BITS) | second)
-    word = distinct >> (2 * _LETTER_BITS)
-    rank = np.arange(len(word)) - np.searchsorted(word, word)
-    kept = distinct[rank < MAX_BIGRAMS]
-    return kept >> (2 * _LETTER_BITS), kept & ((1 << (2 * _LETTER_BITS)) - 1)
+    if counts.max(initial=0) > MAX_BIGRAMS:
+        word = distinct >> (2 * _LETTER_BITS)
+        rank = np.arange(len(word)) - np.searchsorted(word, word)
+        distinct = distinct[rank < MAX_BIGRAMS]
+    return distinct >> (2 * _LETTER_BITS), distinct & ((1 << (2 * _LETTER_BITS)) - 1)
 
 
 def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

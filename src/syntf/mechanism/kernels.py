@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf import native
+from syntf.core.parallel import BLOCK
 from syntf.mechanism import reference
 from syntf.mechanism.reference import Levels, Weights
 
 _compiled = native.load("_kernels")
 
 _TILE = 64  # words in a tile, as in _avx512.h
+
+
+def needs_matrix_products() -> bool:
+    """Tell whether ratings are computed with NumPy's matrix products, not by compiled loops."""
+    return _compiled is None or not _compiled.wide()
 
 
 def pack(
@@ -27,7 +33,7 @@ def pack(
     of each word together, 128 added to each number. Bigrams: one bit each. Otherwise the vectors
     become columns of float32, for the linear algebra library.
     """
-    if _compiled is None or not _compiled.wide():
+    if needs_matrix_products():
         return np.ascontiguousarray(vectors.T, dtype=np.float32), incidence
     words, dimensions = vectors.shape
     tiles, quads = -(-words // _TILE), -(-dimensions // 4)
@@ -55,6 +61,40 @@ def rate(
     else:
         _compiled.rate(vectors.astype(np.float32) @ outputs, *others, levels)
     return levels
+
+
+def nearest(
+    vectors: Any, outputs: Any, scale_in: Any, scale_out: Any, starts: Any, bigrams: Any,
+    incidence: Any, count_in: Any, count_out: Any, penalty: Any, count: int,
+) -> NDArray[np.int32]:  # fmt: skip
+    """Find the `count` outputs of highest level, as :func:`reference.nearest` of :func:`rate` does.
+
+    Compiled loops rate only outputs whose cosine allows them to be among the nearest.
+    """
+    others = bigrams, incidence
+    found = np.empty((len(vectors), count), dtype=np.int32)
+    if _compiled is not None and outputs.dtype == np.uint8:
+        _compiled.nearest_packed(
+            np.ascontiguousarray(vectors, dtype=np.int8), outputs, scale_in, scale_out, starts,
+            *others, count_in, count_out, penalty, found,
+        )  # fmt: skip
+        return found
+    size = max(1, BLOCK // len(scale_out))  # so that the products take few megabytes
+    for first in range(0, len(vectors), size):
+        own = slice(first, first + size)
+        places = starts[first : first + size + 1]
+        if _compiled is None:
+            levels = reference.rate(
+                vectors[own], outputs, scale_in[own], scale_out, places, *others, count_in[own],
+                count_out, penalty,
+            )  # fmt: skip
+            found[own] = reference.nearest(levels, count)
+        else:
+            _compiled.nearest(
+                vectors[own].astype(np.float32) @ outputs, scale_in[own], scale_out, places,
+                *others, count_in[own], count_out, penalty, found[own],
+            )  # fmt: skip
+    return found
 
 
 def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]:

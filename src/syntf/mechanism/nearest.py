@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError
 from syntf.core.parallel import Progress, in_parallel
-from syntf.mechanism.rating import Rating
+from syntf.mechanism import kernels, reference
+from syntf.mechanism.rating import Rating, WordRating
 
 Neighbours = NDArray[np.int32]
 """Output indices, one row for each input, the nearest first."""
@@ -19,9 +20,9 @@ def nearest(
 ) -> Neighbours:
     """Return the `count` outputs of highest level for each input; of equal ones, the first.
 
-    Each neighbour takes one pass over a block of levels, so computing the levels dominates as
-    long as `count` is small. `progress` is called with the number of inputs just done. `device`
-    is a GPU such as ``cuda`` that finds the same neighbours.
+    Computing inner products takes most of the time as long as `count` is small. `progress` is
+    called with the number of inputs just done. `device` is a GPU such as ``cuda`` that finds the
+    same neighbours.
 
     >>> from syntf.mechanism.rating import ArrayRating
     >>> nearest(ArrayRating([[0.1, 0.9, 0.4, 0.9], [0.0, 0.0, 0.0, 0.2]]), 3).tolist()
@@ -40,13 +41,15 @@ def nearest(
     found = np.empty((inputs, count), dtype=np.int32)
 
     def search_block(block: slice) -> None:
-        rows = np.arange(block.start, block.stop)
-        levels: NDArray[np.integer] = rating.levels(rows)
-        found[rows, 0] = best = levels.argmax(axis=1)  # the first of equal levels
-        for place in range(1, count):
-            levels = levels.astype(np.int32, copy=False)
-            levels[rows - block.start, best] = -1
-            found[rows, place] = best = levels.argmax(axis=1)
+        if isinstance(rating, WordRating):
+            found[block] = rating.nearest(block, count)
+        else:
+            levels = rating.levels(np.arange(block.start, block.stop))
+            found[block] = reference.nearest(levels, count)
 
-    in_parallel(search_block, inputs, outputs, progress)
+    if isinstance(rating, WordRating):  # a block holds vectors, not the levels of all outputs
+        width, products = rating.vectors_in.shape[1], kernels.needs_matrix_products()
+    else:
+        width, products = outputs, True
+    in_parallel(search_block, inputs, width, progress, matrix_products=products)
     return found

@@ -162,6 +162,23 @@ class WordRating:
             self.penalty,
         )
 
+    def nearest(self, rows: slice, count: int) -> NDArray[np.int32]:
+        """Return the `count` outputs of highest level for consecutive inputs, the best first."""
+        bigrams, (vectors_out, incidence) = self.bigrams, self._packed
+        return kernels.nearest(
+            self.vectors_in[rows],
+            vectors_out,
+            self.scale_in[rows],
+            self.scale_out,
+            bigrams.input_starts[rows.start : rows.stop + 1],
+            bigrams.input_bigrams,
+            incidence,
+            bigrams.input_counts[rows],
+            bigrams.output_counts,
+            self.penalty,
+            count,
+        )
+
 
 class WithEmptyDocument:
     """A rating with one more input, the last: the document that has no known word.

@@ -53,6 +53,20 @@ def rate(
     return np.maximum(levels, 0).astype(np.uint16)
 
 
+def nearest(levels: Levels, count: int) -> NDArray[np.int32]:
+    """Return the `count` outputs of highest level in each row; of equal ones, the first.
+
+    The best output comes first.
+    """
+    rows = np.arange(len(levels))
+    left = levels.astype(np.int32)
+    found = np.empty((len(levels), count), dtype=np.int32)
+    for place in range(count):
+        found[:, place] = best = left.argmax(axis=1)  # the first of equal levels
+        left[rows, best] = -1
+    return found
+
+
 def weigh(levels: Levels, table: Weights, total: int) -> tuple[Weights, Weights]:
     """Return rows of integer weights that sum to `total`, and the rows' sums before scaling.
 

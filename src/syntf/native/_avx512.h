@@ -6,13 +6,16 @@
  */
 #ifndef SYNTF_AVX512_H
 #define SYNTF_AVX512_H
+#include "_best.h"
 #include "_buffers.h"
+#include <math.h>
 #include <string.h>
 
 enum {
     COUNTS = 512, /* columns of the penalty table */
-    TILE = 64, /* output words whose products a register tile holds */
-    GROUP = 6, /* input words of a tile: 24 registers of sums */
+    TILE = 64,  /* output words whose products a register tile holds */
+    GROUP = 6,  /* input words of a tile: 24 registers of sums */
+    FEW = 3,    /* outputs of a tile that are rated faster one by one than all together */
 };
 
 /* The arguments of reference.rate except the vectors; 64 bits of incidence for each tile and bigram. */
@@ -71,11 +74,18 @@ WIDE static void multiply_tile(const int32_t *in, const int32_t *start, Py_ssize
             _mm512_storeu_si512(dot + r * TILE + 16 * j, sum[r][j]);
 }
 
-/* Compute reference.rate for input word r and the outputs of the tile that begins at `column`. */
-WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, const int32_t *dot)
+/* Return one bit for each output of the tile that begins at `column`. The last tile can be short. */
+static uint64_t tile_mask(const Rating *of, Py_ssize_t column)
 {
     Py_ssize_t count = of->width - column;
-    __mmask64 all = count < TILE ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0;
+    return count < TILE ? ((uint64_t)1 << count) - 1 : ~(uint64_t)0;
+}
+
+/* Compute reference.rate for input word r and the outputs of the tile that begins at `column`. */
+WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, const int32_t *dot,
+                           uint16_t *out)
+{
+    __mmask64 all = tile_mask(of, column);
     __m512i shared = _mm512_setzero_si512();
     const uint64_t *bits = of->incidence + column / TILE * of->bigrams;
     for (int64_t i = of->starts[r]; i < of->starts[r + 1]; i++)
@@ -83,7 +93,6 @@ WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, co
     uint8_t common[TILE];
     _mm512_storeu_si512(common, shared);
     const uint16_t *penalty = of->penalty + of->count_in[r];
-    uint16_t *out = of->out + r * of->width + column;
     for (int j = 0; j < TILE; j += 16) {
         __mmask16 here = (__mmask16)(all >> j);
         __m512 scale = _mm512_mul_ps(_mm512_set1_ps(of->scale_in[r]),
@@ -100,24 +109,91 @@ WIDE static void rate_tile(const Rating *of, Py_ssize_t r, Py_ssize_t column, co
     }
 }
 
-/* Compute reference.rate tile by tile. `in` has room for the rows' vectors, padded with zeros to
- * whole groups and to a multiple of four dimensions, and for one sum of each row. A tile stays in
- * the first-level cache while all rows are processed. */
+/* Copy the vectors of all rows to `in`, padded with zeros, and return the start of each row's sums.
+ *
+ * `in` has room for whole groups of rows, for a multiple of four dimensions, and for the starts. It
+ * is all zero before. */
+static int32_t *pad_inputs(Py_ssize_t rows, const int8_t *vectors, Py_ssize_t dimensions, int32_t *in)
+{
+    Py_ssize_t quads = (dimensions + 3) / 4, groups = (rows + GROUP - 1) / GROUP;
+    int32_t *start = in + groups * GROUP * quads;
+    for (Py_ssize_t r = 0; r < rows; r++) {
+        memcpy(in + r * quads, vectors + r * dimensions, (size_t)dimensions);
+        int32_t sum = 0;
+        for (Py_ssize_t k = 0; k < dimensions; k++)
+            sum += vectors[r * dimensions + k];
+        start[r] = -128 * sum;
+    }
+    return start;
+}
+
+/* Compute reference.rate tile by tile; `in` is that of pad_inputs. A tile stays in the first-level
+ * cache while all rows are processed. */
 static void rate_wide(const Rating *of, const int8_t *vectors, Py_ssize_t dimensions,
                       const uint8_t *packed, int32_t *in)
 {
-    Py_ssize_t quads = (dimensions + 3) / 4, groups = (of->rows + GROUP - 1) / GROUP;
-    int32_t *start = in + groups * GROUP * quads, dot[GROUP * TILE];
-    for (Py_ssize_t r = 0; r < of->rows; r++) {
-        memcpy(in + r * quads, vectors + r * dimensions, (size_t)dimensions);
-        for (Py_ssize_t k = 0; k < dimensions; k++)
-            start[r] -= 128 * vectors[r * dimensions + k];
-    }
+    Py_ssize_t quads = (dimensions + 3) / 4;
+    int32_t *start = pad_inputs(of->rows, vectors, dimensions, in), dot[GROUP * TILE];
     for (Py_ssize_t column = 0; column < of->width; column += TILE)
         for (Py_ssize_t first = 0; first < of->rows; first += GROUP) {
             multiply_tile(in + first * quads, start + first, quads, packed + column * 4 * quads, dot);
             for (Py_ssize_t r = first; r < first + GROUP && r < of->rows; r++)
-                rate_tile(of, r, column, dot + (r - first) * TILE);
+                rate_tile(of, r, column, dot + (r - first) * TILE,
+                          of->out + r * of->width + column);
+        }
+}
+
+/* Compute reference.rate for input word r and output j of the tile that begins at `column`. */
+WIDE static int32_t rate_one(const Rating *of, Py_ssize_t r, Py_ssize_t column, int j, int32_t dot)
+{
+    const uint64_t *bits = of->incidence + column / TILE * of->bigrams;
+    Py_ssize_t shared = 0;
+    for (int64_t i = of->starts[r]; i < of->starts[r + 1]; i++)
+        shared += bits[of->ids[i]] >> j & 1;
+    float scale = of->scale_in[r] * of->scale_out[column + j];
+    int32_t level = (int32_t)rintf((float)dot * scale);
+    level -= of->penalty[shared * COUNTS + of->count_in[r] + of->count_out[column + j]];
+    return level > 0 ? level : 0;
+}
+
+/* Return which outputs of the tile that begins at `column` have a product above the bound. */
+WIDE static uint64_t find_candidates(const Rating *of, Py_ssize_t column, const int32_t *dot,
+                                     float bound)
+{
+    uint64_t all = tile_mask(of, column), found = 0;
+#pragma GCC unroll 4
+    for (int j = 0; j < TILE; j += 16) {
+        __m512 scale = _mm512_maskz_loadu_ps((__mmask16)(all >> j), of->scale_out + column + j);
+        __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_loadu_si512(dot + j)), scale);
+        __mmask16 above = _mm512_cmp_ps_mask(product, _mm512_set1_ps(bound), _CMP_GT_OQ);
+        found |= (uint64_t)above << j;
+    }
+    return found & all;
+}
+
+/* Find the best outputs of each row tile by tile; `in` is that of pad_inputs. After the first tile
+ * few outputs can be among the best, and only they are rated. */
+WIDE static void find_best_wide(const Rating *of, const int8_t *vectors, Py_ssize_t dimensions,
+                                const uint8_t *packed, int32_t *in, Best *best)
+{
+    Py_ssize_t quads = (dimensions + 3) / 4;
+    int32_t *start = pad_inputs(of->rows, vectors, dimensions, in), dot[GROUP * TILE];
+    for (Py_ssize_t column = 0; column < of->width; column += TILE)
+        for (Py_ssize_t first = 0; first < of->rows; first += GROUP) {
+            multiply_tile(in + first * quads, start + first, quads, packed + column * 4 * quads, dot);
+            for (Py_ssize_t r = first; r < first + GROUP && r < of->rows; r++) {
+                const int32_t *own = dot + (r - first) * TILE;
+                uint64_t some = find_candidates(of, column, own, best->bounds[r]);
+                uint16_t levels[TILE];
+                int many = __builtin_popcountll(some) > FEW;
+                if (many)
+                    rate_tile(of, r, column, own, levels);
+                for (; some; some &= some - 1) {
+                    int j = __builtin_ctzll(some);
+                    int32_t level = many ? levels[j] : rate_one(of, r, column, j, own[j]);
+                    insert_best(best, r, of->scale_in[r], column + j, level);
+                }
+            }
         }
 }
 
@@ -151,6 +227,7 @@ WIDE static int64_t scale_wide(int64_t *weights, Py_ssize_t width, double scale)
 #else
 static int wide_is_here(void) { return 0; }
 #define rate_wide(of, vectors, dimensions, packed, in)
+#define find_best_wide(of, vectors, dimensions, packed, in, best)
 #define look_up_wide look_up_plain
 #define scale_wide scale_plain
 #endif

@@ -1,10 +1,11 @@
-/* The inner loops of mechanism/reference.py in C: rate words, weigh rows, measure and draw.
+/* The inner loops of mechanism/reference.py in C: rate words, find the nearest, weigh rows, measure, draw.
  *
  * They give the same integers as NumPy, bit for bit. The floating-point steps are single products,
  * one division and conversions. No product is followed by a sum, so no compiler can fuse two
  * roundings into one. kernels.py checks types and shapes of the arrays.
  */
 #include "_avx512.h"
+#include "_best.h"
 #include "_buffers.h"
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,7 @@ enum {
     GRID = 65535,  /* core/exact.py: GRID */
     STRETCH = 256, /* columns examined together */
     BLOCK = 32,    /* columns added up together */
+    SOME = 64,     /* columns whose products are compared together */
 };
 
 static int wide = 0; /* whether the loops of _avx512.h are used */
@@ -29,6 +31,16 @@ FAST static void rate_row(const float *restrict dot, float scale_in, const float
         level -= penalty_of_shared[shared[w] * COUNTS + count_out[w]];
         out[w] = (uint16_t)(level > 0 ? level : 0);
     }
+}
+
+/* Tell whether a product dot * scale_out exceeds the bound. */
+FAST static int any_above(const float *restrict dot, const float *restrict scale_out,
+                          Py_ssize_t width, float bound)
+{
+    int found = 0;
+    for (Py_ssize_t w = 0; w < width; w++)
+        found |= dot[w] * scale_out[w] > bound;
+    return found;
 }
 
 FAST static void add_row(uint8_t *restrict sum, const uint8_t *restrict row, Py_ssize_t width)
@@ -186,8 +198,8 @@ static PyObject *rate(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* rate_packed(vectors, packed, the other arguments of rate) where wide */
-static PyObject *rate_packed(PyObject *self, PyObject *args)
+/* Rate packed outputs, or find the nearest; the last argument receives the result. */
+static PyObject *with_packed(PyObject *args, int find_nearest)
 {
     if (!wide_is_here()) {
         PyErr_SetString(PyExc_RuntimeError, "this processor has no products of bytes");
@@ -197,19 +209,83 @@ static PyObject *rate_packed(PyObject *self, PyObject *args)
     READ(int8_t, vectors, 0) READ(uint8_t, packed, 1) READ(float, scale_in, 2)
     READ(float, scale_out, 3) READ(int64_t, starts, 4) READ(int64_t, ids, 5)
     READ(uint64_t, incidence, 6) READ(uint8_t, count_in, 7) READ(uint8_t, count_out, 8)
-    READ(uint16_t, penalty, 9) WRITE(uint16_t, out, 10)
+    READ(uint16_t, penalty, 9) WRITE(void, result, 10)
     Py_ssize_t width = LENGTH(3, float);
     Rating of = {LENGTH(2, float), width, LENGTH(6, uint64_t) / ((width + TILE - 1) / TILE),
-                 scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty, out};
+                 scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty,
+                 find_nearest ? NULL : result};
     Py_ssize_t dimensions = of.rows ? LENGTH(0, int8_t) / of.rows : 0;
+    Py_ssize_t count = find_nearest && of.rows ? LENGTH(10, int32_t) / of.rows : 0;
     int32_t *in = calloc((size_t)((of.rows + GROUP) * (dimensions / 4 + 2)), sizeof *in);
-    if (!in) { release(&held); return PyErr_NoMemory(); }
-    Py_BEGIN_ALLOW_THREADS
-    rate_wide(&of, vectors, dimensions, packed, in);
-    Py_END_ALLOW_THREADS
+    Best best;
+    int enough = start_best(&best, of.rows, count, result) && in;
+    if (enough) {
+        Py_BEGIN_ALLOW_THREADS
+        if (find_nearest)
+            find_best_wide(&of, vectors, dimensions, packed, in, &best);
+        else
+            rate_wide(&of, vectors, dimensions, packed, in);
+        Py_END_ALLOW_THREADS
+    }
     free(in);
+    free_best(&best);
+    release(&held);
+    if (!enough)
+        return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
+/* nearest(dot, scale_in, scale_out, starts, ids, incidence, count_in, count_out, penalty, outputs) */
+static PyObject *nearest(PyObject *self, PyObject *args)
+{
+    Buffers held = {.count = 0};
+    READ(float, dot, 0) READ(float, scale_in, 1) READ(float, scale_out, 2)
+    READ(int64_t, starts, 3) READ(int64_t, ids, 4) READ(uint8_t, incidence, 5)
+    READ(uint8_t, count_in, 6) READ(uint8_t, count_out, 7)
+    READ(uint16_t, penalty, 8) WRITE(int32_t, outputs, 9)
+    Py_ssize_t rows = LENGTH(1, float), width = LENGTH(2, float);
+    Best best;
+    if (!start_best(&best, rows, rows ? LENGTH(9, int32_t) / rows : 0, outputs)) {
+        free_best(&best);
+        release(&held);
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    for (Py_ssize_t r = 0; r < rows; r++) {
+        const float *own = dot + r * width;
+        for (Py_ssize_t first = 0; first < width; first += SOME) {
+            Py_ssize_t end = width - first < SOME ? width : first + SOME;
+            if (!any_above(own + first, scale_out + first, end - first, best.bounds[r]))
+                continue;
+            for (Py_ssize_t w = first; w < end; w++) {
+                if (!(own[w] * scale_out[w] > best.bounds[r]))
+                    continue;
+                uint8_t shared = 0;
+                uint16_t level;
+                for (int64_t i = starts[r]; i < starts[r + 1]; i++)
+                    shared = (uint8_t)(shared + incidence[ids[i] * width + w]);
+                rate_row(own + w, scale_in[r], scale_out + w, &shared, penalty + count_in[r],
+                         count_out + w, 1, &level);
+                insert_best(&best, r, scale_in[r], w, level);
+            }
+        }
+    }
+    Py_END_ALLOW_THREADS
+    free_best(&best);
     release(&held);
     Py_RETURN_NONE;
+}
+
+/* rate_packed(vectors, packed, the other arguments of rate) where wide */
+static PyObject *rate_packed(PyObject *self, PyObject *args)
+{
+    return with_packed(args, 0);
+}
+
+/* nearest_packed(vectors, packed, the other arguments of nearest) where wide */
+static PyObject *nearest_packed(PyObject *self, PyObject *args)
+{
+    return with_packed(args, 1);
 }
 
 /* weigh(levels, table, sums, weights, total) */
@@ -302,6 +378,8 @@ static PyMethodDef methods[] = {
     {"wide", use_wide, METH_VARARGS, NULL},
     {"rate", rate, METH_VARARGS, NULL},
     {"rate_packed", rate_packed, METH_VARARGS, NULL},
+    {"nearest", nearest, METH_VARARGS, NULL},
+    {"nearest_packed", nearest_packed, METH_VARARGS, NULL},
     {"weigh", weigh, METH_VARARGS, NULL},
     {"widen", widen, METH_VARARGS, NULL},
     {"draw", draw, METH_VARARGS, NULL},

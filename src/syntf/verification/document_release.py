@@ -18,7 +18,7 @@ from syntf.releases.contents.writers import prototypes_csv
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification import document_rows, document_unit, files, table, texts
+from syntf.verification import document_rows, document_unit, files, release_folder, table, texts
 from syntf.verification.document_rows import Answers
 from syntf.verification.noise_floor import check_noise
 from syntf.verification.result import FAILED, Finding, VerificationResult
@@ -40,15 +40,15 @@ def check_document_release(
     language : the language pack of the release, if it is not installed.
     slow : derive the lists even if that takes long.
     """
-    shards = list(files.shard_names(guarantee))
+    shards = list(release_folder.shard_names(guarantee))
     result.attempt("consistency", document_unit.check_document_consistency, guarantee)
-    terms = result.attempt("vocabulary.txt", files.check_vocabulary, folder, guarantee)
+    terms = result.attempt("vocabulary.txt", release_folder.check_vocabulary, folder, guarantee)
     documents = result.attempt("documents", _check_documents, folder, guarantee, shards, slow)
     if documents is None:
         return
     result.documents = sum(documents.rows)
     result.uncompared += documents.uncompared
-    names = files.names_in_readme(guarantee, shards)
+    names = release_folder.names_in_readme(guarantee, shards)
     result.attempt(
         "README.txt", texts.check_readme,
         folder, guarantee, names, documents.columns, result.documents,
@@ -96,7 +96,7 @@ def check_document_release(
 
 
 def _check_documents(
-    folder: Path, guarantee: Guarantee, shards: files.Shards, slow: bool
+    folder: Path, guarantee: Guarantee, shards: release_folder.Shards, slow: bool
 ) -> Finding:
     """Check the files of documents, once their sizes are known to be bounded."""
     document_rows.bound_entries(folder, guarantee, shards, slow)
@@ -120,7 +120,7 @@ def released_counts(answers: Answers) -> list[tuple[EntryList, NDArray[np.int64]
 def _check_prototypes(folder: Path, summary: DocumentSummary) -> Finding:
     """Check the file of released prototypes, which is computed from the rows."""
     expected = prototypes_csv(summary)
-    if files.plain_bytes(folder / PROTOTYPES_FILE, len(expected)) != expected:
+    if release_folder.plain_bytes(folder / PROTOTYPES_FILE, len(expected)) != expected:
         raise SyntfError("the file differs from what the released rows give")
     return Finding(f"{len(summary.prototypes):,} released prototypes, counted again")
 

@@ -26,6 +26,7 @@ from syntf.verification import files
 from syntf.verification.counts_file import Expected, read_counts
 from syntf.verification.document_unit import derive_general_list, unit_of
 from syntf.verification.parquet_file import open_parquet, values_of
+from syntf.verification.release_folder import Shards, by_spark
 from syntf.verification.result import Finding, NotCheckedError
 
 MOST_ENTRIES = 1 << 27
@@ -53,7 +54,7 @@ def described_columns(guarantee: Guarantee) -> list[str]:
     return [*([PILOT] if unit_of(guarantee).pilot else []), PROTOTYPES, LABELS]
 
 
-def bound_entries(folder: Path, guarantee: Guarantee, shards: files.Shards, slow: bool) -> None:
+def bound_entries(folder: Path, guarantee: Guarantee, shards: Shards, slow: bool) -> None:
     """Refuse files with more released entries than the guarantee allows, before they are read."""
     unit, total = unit_of(guarantee), 0
     for _, name in shards:
@@ -70,7 +71,7 @@ def check_lists(
     folder: Path,
     guarantee: Guarantee,
     mechanism: DocumentMechanism,
-    shards: files.Shards,
+    shards: Shards,
     slow: bool,
 ) -> Finding:
     """Derive both lists, and check that every released answer is one of the right list.
@@ -144,7 +145,7 @@ def check_document_counts(
     guarantee: Guarantee,
     mechanism: DocumentMechanism,
     answers: Answers,
-    shards: files.Shards,
+    shards: Shards,
     stages: Stages,
 ) -> Finding:
     """Check that labels and counts are those of the released prototypes.
@@ -160,7 +161,7 @@ def check_document_counts(
             _check_labels(folder / rows, labels)
             words = np.add.reduceat(counts.data, counts.indptr[:-1]) if len(drawn) else np.empty(0)
             expected = Expected(
-                terms, len(drawn), first, int(words.max(initial=1)), files.by_spark(guarantee),
+                terms, len(drawn), first, int(words.max(initial=1)), by_spark(guarantee),
                 words.astype(np.int64),
             )  # fmt: skip
             checked = read_counts(folder / name, expected)

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from syntf.core.errors import SyntfError, TableError
+from syntf.core.release_names import CARD_FILE
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.croissant import CARD_FILE
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE
-from syntf.verification.counts_file import UNREADABLE
 from syntf.vocabulary.vocabulary import Vocabulary
 
 Status = Literal["ok", "FAILED", "not checked", "unverifiable"]
@@ -109,7 +108,7 @@ class VerificationResult:
         return [check for check in self.checks if check.status == status]
 
     def attempt(self, name: str, make_check: Callable[..., Finding], *arguments: Any) -> Any:
-        """Make one check and record it.
+        """Make one check and record it; several threads may do so at once.
 
         Returns the value of its finding, or None if it failed.
         """
@@ -119,7 +118,7 @@ class VerificationResult:
             finding = Finding(str(error), None, NOT_CHECKED)
         except (SyntfError, TableError) as error:
             finding = Finding(str(error), None, FAILED)
-        except UNREADABLE as error:
+        except _unreadable() as error:
             finding = Finding(f"cannot be read ({type(error).__name__})", None, FAILED)
         self.checks.append(Check(name, finding.status, finding.detail))
         return finding.value
@@ -131,6 +130,13 @@ class VerificationResult:
         missing = [name for name in self.expected if name not in made]
         self.checks += [Check(name, NOT_CHECKED, reason) for name in missing]
         self.checks.sort(key=lambda check: self.expected.index(check.name))
+
+
+def _unreadable() -> tuple[type[BaseException], ...]:
+    """Return what libraries raise on bytes that are not what they expect."""
+    from syntf.verification.counts_file import UNREADABLE  # imported here: it needs polars
+
+    return UNREADABLE
 
 
 def one_line(value: Any) -> str:

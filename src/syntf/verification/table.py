@@ -12,6 +12,7 @@ from syntf.core.progress import Stages
 from syntf.language import store
 from syntf.language.pack import LanguagePack, embedded_pack
 from syntf.language.several import SEPARATOR, joint_code, joint_digest
+from syntf.mechanism import kernels
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.build import build
 from syntf.mechanism.rating import WordRating
@@ -26,6 +27,9 @@ QUICK_WORK = 10**11
 each neighbour one, times its size. This is some 25 seconds on one processor."""
 
 WORK_PER_SECOND = 4 * 10**9
+
+SHORT_WORK = 10**10
+"""Work that another thread may do, where Ctrl-C does not end it: a few seconds."""
 
 
 def check_consistency(guarantee: Guarantee) -> Finding:
@@ -138,21 +142,44 @@ def check_vectors(
 
 def check_words(guarantee: Guarantee, terms: Sequence[str], vectors: WordVectors) -> Finding:
     """Check where the terms come from; the value of the finding is the vocabulary."""
+    fitted = guarantee.provenance["vocabulary"] == "fitted"
+    if not fitted and "vocabulary" not in guarantee.supplied and not guarantee.synsets:
+        return _check_public_list(guarantee, terms, vectors)
     vocabulary = Vocabulary.given(terms, vectors)
     if vocabulary.dropped:
         raise SyntfError(f"{vocabulary.dropped:,} terms of vocabulary.txt have no vector")
-    if guarantee.provenance["vocabulary"] == "fitted":
+    if fitted:
         detail = "the vocabulary is fitted on the texts, which voids the guarantee"
     elif "vocabulary" in guarantee.supplied:
         detail = "the sender says that the vocabulary is public"
-    elif guarantee.synsets:
-        detail = "the sender says that this is the embedded list with WordNet's synonyms"
-    elif Vocabulary.default(vectors).most_frequent(len(terms)).outputs != terms:
-        raise SyntfError("supplied does not say that vocabulary.txt is not the embedded list")
     else:
-        where = "of the language pack" if "language" in guarantee.supplied else "embedded in syntf"
-        return Finding(f"the first {len(terms):,} of the list {where}", vocabulary)
+        detail = "the sender says that this is the embedded list with WordNet's synonyms"
     return Finding(detail, vocabulary, UNVERIFIABLE)
+
+
+def _check_public_list(guarantee: Guarantee, terms: Sequence[str], vectors: WordVectors) -> Finding:
+    """Check that the terms are the first of the list of the language."""
+    vocabulary = Vocabulary.default(vectors).most_frequent(len(terms))
+    if vocabulary.outputs != terms:
+        raise SyntfError("supplied does not say that vocabulary.txt is not the embedded list")
+    if guarantee.inputs != "vectors":
+        vocabulary = Vocabulary.given(terms, vectors)
+    where = "of the language pack" if "language" in guarantee.supplied else "embedded in syntf"
+    return Finding(f"the first {len(terms):,} of the list {where}", vocabulary)
+
+
+def work_to_derive(guarantee: Guarantee) -> int:
+    """Return the work of deriving the table, in the unit of QUICK_WORK, from the sizes stated."""
+    return guarantee.input_size * guarantee.vocabulary_size * (10 + (guarantee.neighbours or 0))
+
+
+def can_be_derived_beside(guarantee: Guarantee) -> bool:
+    """Tell whether another thread may derive the table: it takes seconds, without NumPy's products.
+
+    See :func:`syntf.core.parallel.beside`.
+    """
+    short = work_to_derive(guarantee) <= SHORT_WORK
+    return short and guarantee.neighbours is not None and not kernels.needs_matrix_products()
 
 
 def derive_table(
@@ -173,7 +200,7 @@ def derive_table(
             f"there are {len(vocabulary.inputs):,} input words, guarantee.json says "
             f"{guarantee.input_size:,}"
         )
-    work = len(vocabulary.inputs) * len(vocabulary.outputs) * (10 + (guarantee.neighbours or 0))
+    work = work_to_derive(guarantee)
     if work > QUICK_WORK and not slow:
         raise NotCheckedError(
             f"deriving the table takes about {work / WORK_PER_SECOND:,.0f} s of processor time: "

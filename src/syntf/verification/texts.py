@@ -26,7 +26,7 @@ from syntf.report.evaluation import EvaluationScores
 from syntf.report.figures import Sparsity, document_figures, figures
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import TableSummary, summarize_table
-from syntf.verification.files import plain_bytes
+from syntf.verification.release_folder import plain_bytes
 from syntf.verification.result import Finding
 from syntf.vocabulary.vocabulary import Vocabulary
 

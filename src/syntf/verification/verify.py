@@ -11,19 +11,19 @@ the sender's data come from. Such statements are listed as unverifiable.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
 
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
+from syntf.core.parallel import beside
 from syntf.core.progress import Stages, silent
+from syntf.core.release_names import CARD_FILE
 from syntf.privacy.guarantee import Guarantee, declared_fields
-from syntf.releases.contents.croissant import CARD_FILE
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
-from syntf.verification import files, guarantee_file, table, texts
-from syntf.verification.document_release import check_document_release
-from syntf.verification.plausibility import Plausibility
+from syntf.verification import guarantee_file, release_folder, table
 from syntf.verification.result import (
     FAILED,
     UNVERIFIABLE,
@@ -65,8 +65,10 @@ def verify(
     if record is not None:
         guarantee = result.guarantee = record.guarantee
         result.checksum = record.checksum
-        if result.attempt("files", files.check_files, folder, guarantee, stages):
+        if result.attempt("files", release_folder.check_files, folder, guarantee, stages):
             if guarantee.unit == "document":
+                from syntf.verification.document_release import check_document_release
+
                 check_document_release(
                     result, folder, guarantee, vectors, codebook, language, slow, stages
                 )
@@ -79,7 +81,7 @@ def verify(
 
 
 def _check_guarantee(folder: Path) -> Finding:
-    raw = files.plain_bytes(folder / "guarantee.json", guarantee_file.LARGEST)
+    raw = release_folder.plain_bytes(folder / "guarantee.json", guarantee_file.LARGEST)
     record = guarantee_file.read_guarantee(raw)
     guarantee = record.guarantee
     if (guarantee.unit == "document") != (guarantee.document is not None):
@@ -97,29 +99,30 @@ def _check_contents(
     slow: bool,
     stages: Stages,
 ) -> None:
-    """Check the contents of files that have the right digests."""
-    shards = list(files.shard_names(guarantee))
-    terms = result.attempt("vocabulary.txt", files.check_vocabulary, folder, guarantee)
+    """Check the contents of files that have the right digests.
+
+    The table is derived on another thread while files are read, unless that may take long.
+    """
+    shards = list(release_folder.shard_names(guarantee))
+    terms = result.attempt("vocabulary.txt", release_folder.check_vocabulary, folder, guarantee)
+    derive = partial(_check_table, result, guarantee, terms, read_vectors, language, slow, stages)
+    quick = read_vectors is None and table.can_be_derived_beside(guarantee)
+    derived = beside(derive, quick=quick)
+    from syntf.verification import files, texts  # imported here: they need polars
+
     documents = result.attempt("documents", files.check_documents, folder, guarantee, shards)
     if documents is not None:
         result.documents = sum(documents.rows)
         result.uncompared += documents.uncompared
-        names = files.names_in_readme(guarantee, shards)
+        names = release_folder.names_in_readme(guarantee, shards)
         arguments = (folder, guarantee, names, documents.columns, result.documents)
         result.attempt("README.txt", texts.check_readme, *arguments)
         if CARD_FILE in guarantee.files:
             arguments = (folder, guarantee, names, documents.schema, result.documents)
             result.attempt(CARD_FILE, texts.check_card, *arguments)
-    _check_table(result, guarantee, terms, read_vectors, language, slow, stages)
     if documents is not None and terms is not None:
-        plausibility = None
-        if result.table is not None:
-            plausibility = Plausibility(
-                result.table[0], guarantee.length, result.documents, guarantee.draws
-            )
-        _check_counts(
-            result, folder, guarantee, shards, terms, documents.rows, plausibility, stages
-        )
+        _check_counts(result, folder, guarantee, shards, terms, documents.rows, derived, stages)
+    derived()
     _check_report(result, folder, guarantee)
 
 
@@ -127,19 +130,34 @@ def _check_counts(
     result: VerificationResult,
     folder: Path,
     guarantee: Guarantee,
-    shards: files.Shards,
+    shards: release_folder.Shards,
     terms: list[str],
     rows: Sequence[int],
-    plausibility: Plausibility | None,
+    derived: Callable[[], None],
     stages: Stages,
 ) -> None:
-    """Check the counts, and whether they can have been drawn from the table."""
-    arguments = (folder, guarantee, shards, terms, rows, plausibility, stages)
+    """Check the counts, and whether they can have been drawn from the table.
+
+    derived : waits for the table.
+    """
+
+    from syntf.verification import files
+    from syntf.verification.plausibility import Plausibility
+
+    @cache
+    def find_plausibility() -> Plausibility | None:
+        derived()
+        if result.table is None:
+            return None
+        mechanism, _ = result.table
+        return Plausibility(mechanism, guarantee.length, result.documents, guarantee.draws)
+
+    arguments = (folder, guarantee, shards, terms, rows, find_plausibility, stages)
     counts = result.attempt("counts", files.check_counts, *arguments)
     if counts is not None:
         result.sparsity = counts.sparsity
         result.uncompared += counts.uncompared
-        if plausibility is not None:
+        if plausibility := find_plausibility():
             result.attempt("plausibility", plausibility.check)
 
 
@@ -172,12 +190,16 @@ def _check_table(
 def _check_report(result: VerificationResult, folder: Path, guarantee: Guarantee) -> None:
     """Check the report, once everything that it is rendered from has passed."""
     if result.table and result.sparsity and not result.with_status(FAILED):
+        from syntf.verification import texts
+
         arguments = (folder, guarantee, *result.table, result.sparsity)
         result.attempt(REPORT_FILE, texts.check_report, *arguments)
 
 
 def _unverifiable(guarantee: Guarantee, uncompared: Sequence[str]) -> list[Check]:
     """Return what the sender states and nothing in the release confirms."""
+    from syntf.verification import texts
+
     is_document = guarantee.unit == "document"
     stated = (
         {"draws of the prototypes": "from these lists, once, and no others from these texts"}
