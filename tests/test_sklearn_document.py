@@ -313,3 +313,9 @@ def test_importing_the_estimator_does_not_load_polars(python):
     )
     assert subprocess.run([python, "-c", script]).returncode == 0
     assert "polars" in sys.modules
+
+
+def test_no_texts_have_no_rows():
+    synthetic = SynTF()
+    assert synthetic.fit_transform([]).shape == (0, len(synthetic.get_feature_names_out()))
+    assert synthetic.transform([]).shape[0] == 0

@@ -291,3 +291,24 @@ def test_errors_about_columns_name_the_file_of_several(tmp_path):
         list(Corpus([tmp_path / "a.csv", tmp_path / "b.csv"], "body", []))
     with pytest.raises(SyntfError, match=r"^no column 'text'; .* with --text$"):
         list(Corpus([tmp_path / "a.csv"], "text", []))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_a_column_without_a_name_can_be_kept_by_its_place(tmp_path, name):
+    """pandas writes the index as such a column."""
+    table = pl.DataFrame({"": ["7", "8"], "text": ["a", "b"], "topic": ["x", "y"]})
+    path = tmp_path / name
+    if name.endswith(".csv"):
+        path.write_text(",text,topic\n7,a,x\n8,b,y\n")
+    else:
+        table.write_parquet(path)
+    (rows,) = Corpus([path], "text", ["column_0"])
+    assert rows["column_0"].to_list() == ["7", "8"]
+    with pytest.raises(SyntfError, match="no column ''; the columns are: column_0, text, topic"):
+        list(Corpus([path], "text", [""]))
+
+
+def test_two_columns_without_a_name_have_different_names(tmp_path):
+    (tmp_path / "a.csv").write_text("text,,\na,b,c\n")
+    (rows,) = Corpus([tmp_path / "a.csv"], "text")
+    assert rows.columns == ["text", "column_1", "column_2"]

@@ -50,6 +50,15 @@ def test_a_file_without_wanted_columns_still_has_rows():
     assert (nothing[1:].height, concatenate([nothing, nothing]).height) == (2, 6)
 
 
-def test_the_size_of_a_list_is_that_of_its_characters():
-    assert Rows({"text": list(TEXTS)}, 5).size == 6
+def test_the_size_of_a_list_is_the_memory_of_its_strings():
+    plain, wide = (Rows({"text": [text]}, 1).size for text in ("a" * 1000, "😀" * 1000))
+    assert 1000 <= plain < 1100
+    assert 4000 <= wide < 4100
     assert rows(False).size >= 6
+
+
+def test_a_column_without_a_name_is_named_by_its_place():
+    frame = pl.DataFrame({"text": ["a"], "": ["b"]})
+    found = Rows.of(frame)
+    assert found.columns == ["text", "column_1"]
+    assert found["column_1"].name == "column_1"

@@ -9,6 +9,7 @@ from syntf.core.errors import BudgetError, SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.pipeline.settings import Settings
 from syntf.releases.job import release
+from syntf.verification.verify import verify
 
 OPTIONS = {"length": 5, "vocabulary": ["cat", "dog", "car"]}
 
@@ -76,3 +77,16 @@ def test_release_reports_the_broken_rows_that_it_skipped(mails, tmp_path):
     made = release(mails, tmp_path / "out", bad_rows="skip", max_bad_rows=0.5, **OPTIONS)
     assert (made.documents, made.skipped_rows) == (3, 1)
     assert "line 5" in made.skipped[0]
+
+
+def test_release_refuses_no_input_and_a_single_name_in_place_of_a_list(mails, tmp_path):
+    with pytest.raises(SyntfError, match="there is no input"):
+        release([], tmp_path / "out", **OPTIONS)
+    with pytest.raises(SyntfError, match=r"keep is a list of columns: keep=\['who'\]"):
+        release(mails, tmp_path / "out", **{**OPTIONS, "keep": "who"})
+    assert not (tmp_path / "out").exists()
+
+
+def test_verify_takes_the_name_of_a_folder(mails, tmp_path):
+    release(mails, tmp_path / "out", **OPTIONS)
+    assert verify(str(tmp_path / "out")).verified

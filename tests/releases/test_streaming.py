@@ -279,6 +279,19 @@ def test_the_message_of_a_late_interrupt_mentions_resume(
     assert len(told.splitlines()) == 1
 
 
+def test_an_interrupted_run_that_cannot_be_resumed_leaves_no_draft(
+    place, small, monkeypatch, capsys
+):
+    def fail(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder, "render_readme", fail)
+    assert syntf(monkeypatch, "--insecure-seed", "1") == 130
+    told = capsys.readouterr().err.strip()
+    assert told.endswith("no release was written")
+    assert not (place / ".out.partial").exists()
+
+
 @pytest.mark.parametrize(("first", "then"), [("npz", "npz"), ("text", "npz"), ("npz", "text")])
 def test_a_draft_can_be_resumed_with_another_format(place, small, monkeypatch, first, then):
     """What a draft holds of one format is not released as it is in another."""

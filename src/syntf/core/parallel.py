@@ -122,7 +122,8 @@ def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None
     which takes longer than small products do.
     """
     if count <= size:
-        work(slice(0, count))
+        if count:
+            work(slice(0, count))
         return
     from threadpoolctl import threadpool_limits  # imported here: short runs have one block
 

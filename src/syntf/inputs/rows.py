@@ -7,11 +7,14 @@ way stay as they are; a series would copy each of them twice.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from sys import getsizeof
 from typing import Any, cast, overload
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from syntf.core.errors import SyntfError
 
 Values = pl.Series | list[str]
 """A column. The strings of a list are never None."""
@@ -31,7 +34,9 @@ class Rows:
     @classmethod
     def of(cls, frame: pl.DataFrame) -> "Rows":
         """Return the rows of a frame."""
-        return cls({series.name: series for series in frame.get_columns()}, frame.height)
+        names = named(frame.columns, "the input")
+        columns = zip(names, frame.get_columns(), strict=True)
+        return cls({name: series.alias(name) for name, series in columns}, frame.height)
 
     @property
     def columns(self) -> list[str]:
@@ -48,9 +53,11 @@ class Rows:
 
     @property
     def size(self) -> int:
-        """The size of all values in bytes; a character of a list counts as one."""
+        """The memory of all values in bytes."""
         return sum(
-            sum(map(len, values)) if isinstance(values, list) else int(values.estimated_size())
+            sum(map(getsizeof, values))
+            if isinstance(values, list)
+            else int(values.estimated_size())
             for values in self.values.values()
         )
 
@@ -84,6 +91,18 @@ class Rows:
     def frame(self) -> pl.DataFrame:
         """Return the rows as a frame of polars."""
         return pl.DataFrame([self[name] for name in self.values])
+
+
+def named(columns: Sequence[str], file: str) -> list[str]:
+    """Return the names of columns; one without a name is named by its place, as by polars.
+
+    >>> named(["", "text"], "mails.csv")
+    ['column_0', 'text']
+    """
+    names = [name or f"column_{place}" for place, name in enumerate(columns)]
+    if len(set(names)) < len(names):
+        raise SyntfError(f"{file} has two columns of the same name: rename one")
+    return names
 
 
 def concatenate(parts: Sequence[Rows]) -> Rows:

@@ -57,6 +57,7 @@ class Draft:
     force : replace an earlier release, and discard an earlier draft.
     packed : write shards in the form that the release will have (npz, not shuffled), so that the
         last step only copies them.
+    resumable : whether a later run can continue this one. Otherwise the draft is always removed.
     """
 
     def __init__(
@@ -67,12 +68,13 @@ class Draft:
         resume: bool = False,
         force: bool = False,
         packed: bool = False,
+        resumable: bool = True,
     ) -> None:
         check_target(target, force=force)
         self.target = target
         self._finished = False
         self._held: Shard | None = None
-        self._key, self._packed = key, packed
+        self._key, self._packed, self._resumable = key, packed, resumable
         self._rows: list[int] = []
         self._digests: list[str] = []
         self._folder = target.absolute().with_name(f".{target.name}.partial")
@@ -186,7 +188,7 @@ class Draft:
     ) -> None:
         if error is not None and self._finished:
             error.add_note(COMPLETE)
-        if self._finished or self.documents < SHARD:
+        if self._finished or self.documents < SHARD or not self._resumable:
             self.discard()
         elif error is not None:
             error.add_note(f"{self.documents:,} documents are done: add --resume to go on")

@@ -201,6 +201,8 @@ def release(
     if settings is not None and chosen:
         raise SyntfError(f"give settings or {', '.join(chosen)}, not both")
     settings = settings or Settings.from_preset(**chosen)
+    if isinstance(keep, str):
+        raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
     out = Path(out)
     columns = kept_columns.released(text, id, keep)
     if author_loss is not None and author is None:
@@ -212,6 +214,8 @@ def release(
     # 2. Open the ledger and the input.
     budget = open_ledger(ledger, author, limited=author_loss is not None)
     several = [inputs] if isinstance(inputs, str | PathLike) else inputs
+    if not several:
+        raise SyntfError("there is no input: name at least one file")
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
     corpus = Corpus(
         several, text, read, encoding, input_format, bad_rows, delimiter, undecodable,
@@ -239,7 +243,10 @@ def release(
         described = [text, id, columns, author, budget and budget.origin]
         key = _run_key(corpus, guarantee, settings, described)
         packed = not shuffle and format == "npz"
-        with drafts.Draft(out, key=key, resume=resume, force=force, packed=packed) as draft:
+        resumable = corpus.resumable and insecure_seed is None
+        with drafts.Draft(
+            out, key=key, resume=resume, force=force, packed=packed, resumable=resumable
+        ) as draft:
             charged_author = author if budget and budget.budgets["author"] is not None else None
             rest = Rest(corpus, draft.documents, columns, id, charged_author)
             if author and guarantee.documents_per_author is not None:

@@ -42,7 +42,7 @@ AUTHOR_FIELDS = ("loss_per_author", "documents_per_author")
 
 
 def verify(
-    folder: Path,
+    folder: str | PathLike[str],
     *,
     vectors: Callable[[], WordVectors] | None = None,
     codebook: Path | None = None,
@@ -60,7 +60,7 @@ def verify(
     slow : derive the table even if that takes long. A hostile release can make it take hours.
     stages : is told about progress.
     """
-    result = VerificationResult()
+    folder, result = Path(folder), VerificationResult()
     record = result.attempt("guarantee.json", _check_guarantee, folder)
     if record is not None:
         guarantee = result.guarantee = record.guarantee

@@ -22,7 +22,7 @@ from syntf import native
 from syntf.core.errors import SyntfError
 from syntf.inputs.encodings import UTF_8
 from syntf.inputs.files import without_surrogates
-from syntf.inputs.rows import Rows
+from syntf.inputs.rows import Rows, named
 
 _compiled = native.load("_separated")
 
@@ -211,11 +211,9 @@ def _skip_row(own_lines: Sequence[str], source: Iterator[str], delimiter: str) -
 
 
 def _header(names: list[str], file: str) -> list[str]:
-    if len(set(names)) < len(names):
-        raise SyntfError(f"{file} has two columns of the same name: rename one")
     if names[0].lower() == "sep=":
         raise SyntfError(f"{file} begins with a line that is for Excel (sep=): remove this line")
-    return names
+    return named(names, file)
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
