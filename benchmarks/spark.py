@@ -108,8 +108,11 @@ def task_times(events: Path, began: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def started_session(cluster: Any, workers: int, events: Path) -> Any:
-    """Return a session of the cluster that uses this many workers and logs its events."""
+def started_session(cluster: Any, workers: int, events: Path, java: str = "") -> Any:
+    """Return a session of the cluster that uses this many workers and logs its events.
+
+    java : options of Java for the executors.
+    """
     from pyspark.sql import SparkSession
 
     options = {
@@ -120,7 +123,7 @@ def started_session(cluster: Any, workers: int, events: Path) -> Any:
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-        "spark.eventLog.dir": events.as_uri(),
+        "spark.eventLog.dir": events.as_uri(), "spark.executor.extraJavaOptions": java,
     }  # fmt: skip
     events.mkdir()
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
@@ -129,27 +132,31 @@ def started_session(cluster: Any, workers: int, events: Path) -> Any:
     return builder.getOrCreate()
 
 
-def write(cluster: Any, workers: int, folders: list[Path], out: Path) -> dict[str, Any]:
+def write(cluster: Any, workers: int, folders: list[Path], out: Path, java: str) -> dict[str, Any]:
     """Write releases with a number of workers; return seconds, documents and bytes of the last.
 
     folders : inputs of a run that starts the executors, of a small one, and of the measured one.
     """
+    from spark_cluster import machine_seconds
+
     from syntf.spark import anonymize
 
     events = Path(f"{out}-events-{workers}")
-    session = started_session(cluster, workers, events)
+    session = started_session(cluster, workers, events, java)
     seconds, cores, driver, compiler = [], [], [], []
     try:
         for number, folder in enumerate(folders):
             clock = time.time()
             began, before = time.perf_counter(), cluster.core_seconds()
             driver_before, compiler_before = cluster.driver_seconds(), cluster.compiler_seconds()
+            machine_before, stolen_before = machine_seconds()
             release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
             written = release.write(f"{out}-{number}")
             seconds.append(time.perf_counter() - began)
             cores.append(cluster.core_seconds() - before)
             driver.append(cluster.driver_seconds() - driver_before)
             compiler.append(cluster.compiler_seconds() - compiler_before)
+            machine, stolen = machine_seconds()
             table = len(pickle.dumps(release._anonymizer))
             release.close()
     finally:
@@ -159,6 +166,8 @@ def write(cluster: Any, workers: int, folders: list[Path], out: Path) -> dict[st
         "workers": workers, "documents": written.documents, "seconds": seconds[-1],
         "core_seconds": cores[-1], "small_core_seconds": cores[1], "table": table,
         "driver_seconds": driver[-1], "compiler_seconds": compiler[-1],
+        "other_seconds": machine - machine_before - cores[-1] - driver[-1],
+        "stolen_seconds": stolen - stolen_before,
         "bytes_out": size(made / "data"), "files": len(list((made / "data").iterdir())),
         **task_times(events, clock),
     }  # fmt: skip
@@ -168,7 +177,7 @@ def write(cluster: Any, workers: int, folders: list[Path], out: Path) -> dict[st
 
 
 def measure(
-    source: Path, times: int, rounds: int, share: float | None, warm: int
+    source: Path, times: int, rounds: int, share: float | None, warm: int, java: str
 ) -> dict[str, Any]:
     import polars as pl
     import spark_cluster
@@ -185,12 +194,13 @@ def measure(
         ) as cluster:
             for turn in range(rounds):
                 for workers in (1, 2) if turn % 2 == 0 else (2, 1):
-                    found = write(cluster, workers, inputs, folder / f"out-{turn}")
+                    found = write(cluster, workers, inputs, folder / f"out-{turn}", java)
                     runs.append({"round": turn, **found})
                     print(json.dumps(runs[-1]), flush=True)
         texts = pl.read_parquet(source, columns=["text"])["text"]
         return {
-            "times": times, "share": share or 1, "warm": warm, "runs": runs, "documents": len(texts),
+            "times": times, "share": share or 1, "warm": warm, "runs": runs,
+            "documents": len(texts),
             "text_bytes": int(texts.str.len_bytes().sum()), "file_bytes": source.stat().st_size,
         }  # fmt: skip
 
@@ -377,6 +387,8 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
         "processor time of the workers": lambda run: run["core_seconds"],
         "of this: Java compiles its code": lambda run: run["compiler_seconds"],
         "processor time of the driver and the master": lambda run: run["driver_seconds"],
+        "processor time of other programs": lambda run: run["other_seconds"],
+        "processor time that the host took away": lambda run: run["stolen_seconds"],
     }
     lines = ["| seconds | one worker | two workers |", "|---|---|---|"]
     for name, share in rows.items():
@@ -437,6 +449,7 @@ def main() -> int:
     parser.add_argument(
         "--warm", type=int, default=1, help="copies of the file in the run that starts executors"
     )
+    parser.add_argument("--java", default="", help="options of Java for the executors")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
     parser.add_argument("--costs", action="store_true", help="measure one Python process only")
@@ -461,7 +474,9 @@ def main() -> int:
         parser.error("name a file, and use --times 2 or more")
     if options.share is not None and not 0.05 <= options.share <= 1:
         parser.error("--share is a part of a core, from 0.05 to 1")
-    result = measure(options.source, options.times, options.rounds, options.share, options.warm)
+    result = measure(
+        options.source, options.times, options.rounds, options.share, options.warm, options.java
+    )
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     print(model(result))

@@ -57,6 +57,17 @@ class Cluster:
         return _seconds_of({os.getpid()}) - self.core_seconds()
 
 
+def machine_seconds() -> tuple[float, float]:
+    """Return the processor time of all programs so far, and the time that the host has taken away.
+
+    The host of a virtual machine gives its cores to other machines, too.
+    """
+    ticks = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    user, nice, system, _idle, _wait, interrupts, soft_interrupts, stolen = ticks[:8]
+    used = user + nice + system + interrupts + soft_interrupts
+    return used / os.sysconf("SC_CLK_TCK"), stolen / os.sysconf("SC_CLK_TCK")
+
+
 def _seconds_of(roots: set[int]) -> float:
     """Return the processor time of some processes and of all that they have started."""
     by_pid = {found.pid: found for found in _processes()}
@@ -126,8 +137,8 @@ def started(
     """Start a cluster of `workers` workers and stop it at the end of the context.
 
     Each worker runs one task at a time. If `pinned`, a worker and its child processes stay on one
-    core of the machine; otherwise their processes may use all cores. With a `share`, such as 0.5, a
-    worker and its child processes together use at most this share of a core
+    core of the machine; otherwise their processes may use all cores. With a `share`, such as 0.5,
+    a worker and its child processes together use at most this share of a core
     (:func:`limited_group`). The master and the driver have no such limit.
     """
     from pyspark import __file__ as package
