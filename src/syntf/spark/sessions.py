@@ -4,6 +4,7 @@ A client of Spark Connect has no broadcast variables and cannot ask whether a pl
 tables are sent within the function of a task, and the rows are computed once and stored.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -88,7 +89,9 @@ def local_frame(frame: "DataFrame", schema: str, values: Sequence[Any]) -> "Data
     before = str(session.conf.get(_ARROW))
     session.conf.set(_ARROW, "true")
     try:
-        return session.createDataFrame(pd.DataFrame({schema.split()[0]: values}), schema)
+        with warnings.catch_warnings():  # PySpark 3.5 calls functions that pandas deprecates
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return session.createDataFrame(pd.DataFrame({schema.split()[0]: values}), schema)
     finally:
         session.conf.set(_ARROW, before)
 
