@@ -6,15 +6,21 @@
     python benchmarks/spark.py news.parquet --costs              # processor time, without a cluster
     python benchmarks/spark.py news.parquet --ids --rounds 5     # a job with --id and without
     python benchmarks/spark.py news.parquet --limit              # what the machine's cores allow
+    python benchmarks/spark.py news.parquet --share 0.5          # workers of half a core each
 
 Starts a cluster on loopback, with each worker pinned to a core, and writes a release of the same
 Parquet files with one worker and with two, in turn. The time is that of `anonymize`, which counts
-the documents, and of `write`, up to guarantee.json; small runs before it start the executors. Costs
+the documents, and of `write`, up to guarantee.json; two small runs before it start the executors.
+Java is slow in a new process, until it has compiled the code that runs often. Each executor pays
+for this, so it matters for jobs of a minute. `--warm 10` lets the first run have 10 copies. Costs
 are processor time of all processes of the workers, which is reliable on a busy machine too. The
-ratio needs a quiet machine with a core for each worker, and one for the driver. Spark's event log
-tells where the time goes: how long no task ran, because the driver planned or wrote, how long a
-worker had no task, and how long Python processes took to start and to work. The exit code is 1 if
-two workers are not --least times as fast as one.
+ratio needs a quiet machine with a core for each worker, and one for the driver. On a machine with
+two cores, `--share 0.5` lets each worker, with its executor and Python processes, use half of its
+core; the other halves are left for the driver and the master. The figure is then that of two
+workers of half a core against one of half a core. Spark's event log tells where the time goes: how
+long no task ran, because the driver planned or wrote, how long a worker had no task, and how long
+Python processes took to start and to work. The exit code is 1 if two workers are not --least times
+as fast as one.
 """
 
 import argparse
@@ -38,8 +44,9 @@ PYTHON_TIMES = {
     "time to start Python workers": "python_start",
     "time to run Python workers": "python_run",
 }
-"""Times that Spark measures for the Python process of a task. Its time to initialize a process that
-is used again also counts how long that process had nothing to do, so it is left out."""
+"""Times that Spark measures for the Python process of a task. Its time to start is also more than
+zero for a process that is used again, if it waits for Java to read the first rows. Its time to
+initialize a process also counts how long that process had nothing to do, so it is left out."""
 
 WORKER_IMPORTS = "import pyspark.worker, pyarrow, syntf.spark.documents"
 """What the Python process of an executor imports before its first task."""
@@ -73,10 +80,14 @@ def busy_seconds(intervals: list[tuple[int, int]]) -> float:
     return total / 1000
 
 
-def task_times(events: Path, began: float) -> dict[str, float]:
-    """Return where the time of all tasks since `began` went, from the event log, in seconds."""
+def task_times(events: Path, began: float) -> dict[str, Any]:
+    """Return where the time of all tasks since `began` went, from the event log, in seconds.
+
+    `stages` has the times of the tasks of each stage.
+    """
     found = dict.fromkeys(PYTHON_TIMES.values(), 0.0)
     intervals = []
+    stages: dict[int, list[float]] = {}
     for path in events.rglob("events_*"):
         for line in path.read_text(encoding="utf-8").splitlines():
             event = json.loads(line) if '"SparkListenerTaskEnd"' in line else {}
@@ -84,15 +95,24 @@ def task_times(events: Path, began: float) -> dict[str, float]:
             if info["Launch Time"] < began * 1000:
                 continue
             intervals.append((info["Launch Time"], info["Finish Time"]))
+            stages.setdefault(event["Stage ID"], []).append(
+                (info["Finish Time"] - info["Launch Time"]) / 1000
+            )
             for measured in info["Accumulables"]:
                 if (name := PYTHON_TIMES.get(measured.get("Name", ""))) is not None:
                     found[name] += int(measured["Update"]) / 1000
     tasks = sum(stop - start for start, stop in intervals) / 1000
-    return {"busy": busy_seconds(intervals), "tasks": tasks, "number": len(intervals), **found}
+    return {
+        "busy": busy_seconds(intervals), "tasks": tasks, "number": len(intervals), **found,
+        "stages": stages,
+    }  # fmt: skip
 
 
-def started_session(cluster: Any, workers: int, events: Path) -> Any:
-    """Return a session of the cluster that uses this many workers and logs its events."""
+def started_session(cluster: Any, workers: int, events: Path, java: str = "") -> Any:
+    """Return a session of the cluster that uses this many workers and logs its events.
+
+    java : options of Java for the executors.
+    """
     from pyspark.sql import SparkSession
 
     options = {
@@ -103,7 +123,7 @@ def started_session(cluster: Any, workers: int, events: Path) -> Any:
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
         "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "spark.eventLog.enabled": "true", "spark.eventLog.compress": "false",
-        "spark.eventLog.dir": events.as_uri(),
+        "spark.eventLog.dir": events.as_uri(), "spark.executor.extraJavaOptions": java,
     }  # fmt: skip
     events.mkdir()
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
@@ -112,23 +132,31 @@ def started_session(cluster: Any, workers: int, events: Path) -> Any:
     return builder.getOrCreate()
 
 
-def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> dict[str, Any]:
-    """Write one release with a number of workers; return seconds, documents and bytes."""
+def write(cluster: Any, workers: int, folders: list[Path], out: Path, java: str) -> dict[str, Any]:
+    """Write releases with a number of workers; return seconds, documents and bytes of the last.
+
+    folders : inputs of a run that starts the executors, of a small one, and of the measured one.
+    """
+    from spark_cluster import machine_seconds
+
     from syntf.spark import anonymize
 
     events = Path(f"{out}-events-{workers}")
-    session = started_session(cluster, workers, events)
-    seconds, cores, driver = [], [], []
+    session = started_session(cluster, workers, events, java)
+    seconds, cores, driver, compiler = [], [], [], []
     try:
-        for number, folder in enumerate([small, small, large]):
+        for number, folder in enumerate(folders):
             clock = time.time()
             began, before = time.perf_counter(), cluster.core_seconds()
-            driver_before = cluster.driver_seconds()
+            driver_before, compiler_before = cluster.driver_seconds(), cluster.compiler_seconds()
+            machine_before, stolen_before = machine_seconds()
             release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
             written = release.write(f"{out}-{number}")
             seconds.append(time.perf_counter() - began)
             cores.append(cluster.core_seconds() - before)
             driver.append(cluster.driver_seconds() - driver_before)
+            compiler.append(cluster.compiler_seconds() - compiler_before)
+            machine, stolen = machine_seconds()
             table = len(pickle.dumps(release._anonymizer))
             release.close()
     finally:
@@ -137,7 +165,9 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
     found = {
         "workers": workers, "documents": written.documents, "seconds": seconds[-1],
         "core_seconds": cores[-1], "small_core_seconds": cores[1], "table": table,
-        "driver_seconds": driver[-1],
+        "driver_seconds": driver[-1], "compiler_seconds": compiler[-1],
+        "other_seconds": machine - machine_before - cores[-1] - driver[-1],
+        "stolen_seconds": stolen - stolen_before,
         "bytes_out": size(made / "data"), "files": len(list((made / "data").iterdir())),
         **task_times(events, clock),
     }  # fmt: skip
@@ -146,24 +176,31 @@ def write(cluster: Any, workers: int, small: Path, large: Path, out: Path) -> di
     return found
 
 
-def measure(source: Path, times: int, rounds: int) -> dict[str, Any]:
+def measure(
+    source: Path, times: int, rounds: int, share: float | None, warm: int, java: str
+) -> dict[str, Any]:
     import polars as pl
     import spark_cluster
 
     runs = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        small = copies(source, folder / "small", 1)
-        large = copies(source, folder / "large", times)
-        with spark_cluster.started(folder / "cluster", memory="2g", pinned=True) as cluster:
+        inputs = [
+            copies(source, folder / name, number)
+            for name, number in (("warm", warm), ("small", 1), ("large", times))
+        ]
+        with spark_cluster.started(
+            folder / "cluster", memory="2g", pinned=True, share=share
+        ) as cluster:
             for turn in range(rounds):
                 for workers in (1, 2) if turn % 2 == 0 else (2, 1):
-                    found = write(cluster, workers, small, large, folder / f"out-{turn}")
+                    found = write(cluster, workers, inputs, folder / f"out-{turn}", java)
                     runs.append({"round": turn, **found})
                     print(json.dumps(runs[-1]), flush=True)
         texts = pl.read_parquet(source, columns=["text"])["text"]
         return {
-            "times": times, "runs": runs, "documents": len(texts),
+            "times": times, "share": share or 1, "warm": warm, "runs": runs,
+            "documents": len(texts),
             "text_bytes": int(texts.str.len_bytes().sum()), "file_bytes": source.stat().st_size,
         }  # fmt: skip
 
@@ -265,12 +302,14 @@ def limit(source: Path, rounds: int) -> str:
 
 def costs(source: Path) -> str:
     """Return a table of the processor time of one Python process of an executor."""
+    import numpy as np
     import polars as pl
     import pyarrow as pa
 
     from syntf.pipeline.document import DocumentAnonymizer
     from syntf.pipeline.settings import Settings
     from syntf.spark.documents import DocumentDrawing, DocumentTable, NumberDrawing, PilotDrawing
+    from syntf.spark.random_bytes import pilot_numbers
     from syntf.spark.sessions import Embedded
 
     def seconds(work: Callable[[], object]) -> float:
@@ -296,10 +335,12 @@ def costs(source: Path) -> str:
     mechanism = anonymizer.mechanism(len(texts))
     sent = Embedded(DocumentTable(anonymizer, mechanism))
     key, pickled = bytes(32), pickle.dumps(sent)
-    last = int((1 << 63) * mechanism.plan.pilot / len(texts))
+    pilot, every = mechanism.plan.pilot, np.sort(pilot_numbers(key, [n.encode() for n in names]))
     work: dict[str, Callable[[Any], Any]] = {
-        "numbers of the pilot": NumberDrawing(key, None),
-        f"draw for the pilot ({mechanism.plan.pilot:,})": PilotDrawing(sent, key, last, None, None),
+        "with an id: numbers for the pilot": NumberDrawing(key),
+        f"with a ledger: find and draw for the pilot ({pilot:,})": PilotDrawing(
+            sent, key, every[:pilot], None, None
+        ),
         "draw for all": DocumentDrawing(sent, key, [], "arrays"),
     }
     list(work["draw for all"](table.to_batches(1000)[:1]))
@@ -339,10 +380,15 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
         ),
         "some worker has no task": lambda run: run["busy"] - run["tasks"] / run["workers"],
         "all tasks together": lambda run: run["tasks"],
-        "of these: Python processes start": lambda run: run["python_start"],
+        "of these: Python processes start, or wait for their first rows": lambda run: run[
+            "python_start"
+        ],
         "of these: Python reads texts, draws and returns rows": lambda run: run["python_run"],
         "processor time of the workers": lambda run: run["core_seconds"],
+        "of this: Java compiles its code": lambda run: run["compiler_seconds"],
         "processor time of the driver and the master": lambda run: run["driver_seconds"],
+        "processor time of other programs": lambda run: run["other_seconds"],
+        "processor time that the host took away": lambda run: run["stolen_seconds"],
     }
     lines = ["| seconds | one worker | two workers |", "|---|---|---|"]
     for name, share in rows.items():
@@ -367,6 +413,8 @@ def model(result: dict[str, Any]) -> str:
     hour = 3600 / each
     hours = PRICED_DOCUMENTS / hour
     faster = ratios(result)
+    share = result["share"]
+    worker = "one" if share == 1 else f"one, each with {share:g} of a core"
     lines = [
         "| measured | |", "|---|---|",
         f"| documents per core-hour | {hour:,.0f} |",
@@ -376,7 +424,7 @@ def model(result: dict[str, Any]) -> str:
         f"| read for a document (Parquet) | {read:,.0f} bytes |",
         f"| written for a document (Parquet, arrays) | {wrote:,.0f} bytes |",
         f"| table sent to each executor | {runs[-1]['table'] / 1e6:,.1f} MB |",
-        f"| two workers against one, {len(faster)} × {runs[-1]['documents']:,} documents | "
+        f"| two workers against {worker}, {len(faster)} × {runs[-1]['documents']:,} documents | "
         f"{statistics.median(faster):.2f} × ({min(faster):.2f} … {max(faster):.2f}) |",
         "", *shares(runs),
         "", f"| {PRICED_DOCUMENTS:,} documents | |", "|---|---|",
@@ -395,6 +443,13 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=50, help="number of copies of the file")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--least", type=float, default=1.6)
+    parser.add_argument(
+        "--share", type=float, help="share of its core that each worker may use (default: all)"
+    )
+    parser.add_argument(
+        "--warm", type=int, default=1, help="copies of the file in the run that starts executors"
+    )
+    parser.add_argument("--java", default="", help="options of Java for the executors")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
     parser.add_argument("--costs", action="store_true", help="measure one Python process only")
@@ -417,7 +472,11 @@ def main() -> int:
         return 0
     if options.source is None or options.times < 2:
         parser.error("name a file, and use --times 2 or more")
-    result = measure(options.source, options.times, options.rounds)
+    if options.share is not None and not 0.05 <= options.share <= 1:
+        parser.error("--share is a part of a core, from 0.05 to 1")
+    result = measure(
+        options.source, options.times, options.rounds, options.share, options.warm, options.java
+    )
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     print(model(result))

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,17 @@ from typing import NamedTuple
 START_TIMEOUT = 120.0
 """Seconds to wait until a master or a worker has started."""
 
+STOP_TIMEOUT = 20.0
+"""Seconds to wait until the last process of a worker has ended."""
+
 REGISTERED = "Successfully registered with master"
+
+CGROUPS = Path("/sys/fs/cgroup/cpu")
+"""Where the cpu controller of control groups, version 1, is mounted."""
+
+QUOTA_PERIOD = 20_000
+"""Microseconds in which a worker may use its share of a core. The kernel then stops it until the
+next period begins, so a short period delays its answers to the driver less."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,10 @@ class Cluster:
         children = [found.pid for found in _processes() if found.parent in parents]
         return [pid for pid in children if b"ExecutorBackend" in _command(pid)]
 
+    def compiler_seconds(self) -> float:
+        """Return the processor time of the threads that compile Java in the executors so far."""
+        return sum(map(_compiler_seconds_of, self.executors()))
+
     def core_seconds(self) -> float:
         """Return the processor time of workers, executors and their Python processes so far."""
         return _seconds_of({worker.pid for worker in self.workers})
@@ -41,6 +55,17 @@ class Cluster:
     def driver_seconds(self) -> float:
         """Return the processor time of this process, its driver and the master so far."""
         return _seconds_of({os.getpid()}) - self.core_seconds()
+
+
+def machine_seconds() -> tuple[float, float]:
+    """Return the processor time of all programs so far, and the time that the host has taken away.
+
+    The host of a virtual machine gives its cores to other machines, too.
+    """
+    ticks = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    user, nice, system, _idle, _wait, interrupts, soft_interrupts, stolen = ticks[:8]
+    used = user + nice + system + interrupts + soft_interrupts
+    return used / os.sysconf("SC_CLK_TCK"), stolen / os.sysconf("SC_CLK_TCK")
 
 
 def _seconds_of(roots: set[int]) -> float:
@@ -61,13 +86,60 @@ class Process(NamedTuple):
 
 
 @contextmanager
+def limited_group(share: float) -> Iterator[Path]:
+    """Make a control group whose processes together use at most this share of one core.
+
+    Yields the file that takes the id of a process. Its later children are in the group, too.
+
+    Raises
+    ------
+    RuntimeError : the kernel has no such groups here, or this user cannot make one.
+    """
+    group = CGROUPS / f"syntf-{os.getpid()}-{time.monotonic_ns()}"
+    try:
+        group.mkdir()
+        (group / "cpu.cfs_period_us").write_text(str(QUOTA_PERIOD))
+        (group / "cpu.cfs_quota_us").write_text(str(round(share * QUOTA_PERIOD)))
+    except OSError as error:
+        if group.is_dir():
+            group.rmdir()
+        raise RuntimeError(
+            f"cannot limit a worker to {share:g} of a core ({error}): this needs root, and the cpu "
+            f"controller of Linux control groups, version 1, at {CGROUPS}"
+        ) from error
+    try:
+        yield group / "cgroup.procs"
+    finally:
+        _remove_group(group)
+
+
+def _remove_group(group: Path) -> None:
+    """Delete a control group as soon as its last process has ended."""
+    until = time.monotonic() + STOP_TIMEOUT
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.1)
+
+
+@contextmanager
 def started(
-    folder: Path, *, workers: int = 2, memory: str = "1g", pinned: bool = False
+    folder: Path,
+    *,
+    workers: int = 2,
+    memory: str = "1g",
+    pinned: bool = False,
+    share: float | None = None,
 ) -> Iterator[Cluster]:
     """Start a cluster of `workers` workers and stop it at the end of the context.
 
     Each worker runs one task at a time. If `pinned`, a worker and its child processes stay on one
-    core of the machine; otherwise their processes may use all cores.
+    core of the machine; otherwise their processes may use all cores. With a `share`, such as 0.5,
+    a worker and its child processes together use at most this share of a core
+    (:func:`limited_group`). The master and the driver have no such limit.
     """
     from pyspark import __file__ as package
 
@@ -76,6 +148,7 @@ def started(
     port = free_port()
     master = f"spark://127.0.0.1:{port}"
     running: list[subprocess.Popen[bytes]] = []
+    groups = ExitStack()
 
     def start(name: str, host: str, *arguments: str) -> None:
         local = folder / f"local-{name}"
@@ -103,7 +176,10 @@ def started(
             name = f"worker-{number}"
             place = str(folder / name)
             limits = ("--cores", "1", "--memory", memory, "--work-dir", place, "--port", "0")
+            group = groups.enter_context(limited_group(share)) if share else None
             start(name, f"127.0.0.{number}", "worker.Worker", *limits, master)
+            if group is not None:
+                group.write_text(str(running[-1].pid))
             if pinned:
                 os.sched_setaffinity(running[-1].pid, {(number - 1) % (os.cpu_count() or 1)})
             _wait(running[-1], folder / f"{name}.log", REGISTERED)
@@ -113,6 +189,7 @@ def started(
             process.terminate()
         for process in running:
             process.wait()
+        groups.close()
 
 
 def free_port() -> int:
@@ -145,6 +222,19 @@ def _command(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def _compiler_seconds_of(pid: int) -> float:
+    """Return the processor time of the compiler threads of a Java process."""
+    total = 0
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            name, rest = path.read_text().split("(", 1)[1].rsplit(")", 1)
+        except OSError:  # the thread has ended
+            continue
+        if name.startswith(("C1 ", "C2 ")):
+            total += sum(map(int, rest.split()[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def _processes() -> Iterator[Process]:

@@ -14,9 +14,9 @@ from syntf.core.errors import BudgetError, SyntfError
 from syntf.ledger.ledger import Ledger
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
-from syntf.spark import anonymize, folders, frames
-from syntf.spark.documents import DocumentTable, PilotAnswers
-from syntf.spark.random_bytes import document_bytes, list_key, pilot_numbers
+from syntf.spark import anonymize, documents, folders, frames
+from syntf.spark.documents import DocumentTable, PilotAnswers, numbers_of, only_members
+from syntf.spark.random_bytes import document_bytes, list_key, pilot_numbers, sample_numbers
 from syntf.verification.verify import verify
 
 KEY = bytes(range(200, 232))
@@ -74,6 +74,14 @@ def test_documents_of_the_pilot_are_found_by_their_numbers():
     found, places = pilot.find(np.array([9, 4, 3, 100, 0, 5]))
     assert found.tolist() == [True, False, True, False, False, True]
     assert pilot.answers[places[found], 0].tolist() == [90, 30, 50]
+
+
+def test_documents_without_ids_are_found_by_their_own_numbers():
+    assert numbers_of(KEY, [b"7", b"0", b"1234567890123"], has_ids=False).tolist() == [
+        7, 0, 1234567890123
+    ]  # fmt: skip
+    assert numbers_of(KEY, [], has_ids=False).tolist() == []
+    assert numbers_of(KEY, [b"7"], has_ids=True) == pilot_numbers(KEY, [b"7"])
 
 
 def test_executors_import_only_what_they_draw_with():
@@ -149,6 +157,62 @@ def test_draws_depend_on_key_name_and_text_only(written):
         own = [text_of(number).encode()]
         (answer,) = table.draw(entry_list, KEY, [names[number]], own, table.read(own))
         assert row["prototypes"] == entry_list.entries(answer)[0].tolist()
+
+
+@pytest.mark.parametrize("ledger", [False, True])
+@pytest.mark.parametrize("id", [None, "name"])
+def test_only_texts_of_the_pilot_are_sent_to_draw_for_it(texts, tmp_path, monkeypatch, id, ledger):
+    """Unless a ledger confirms that all rows of a task were charged. The pilot is always the same.
+
+    Without an id, the driver chooses it, and no job reads all documents for that.
+    """
+    monkeypatch.setattr(frames, "fresh_key", lambda: KEY)
+    sent = []
+
+    def recorded(frame, job, schema, original=documents.map_rows):
+        sent.append((type(job).__name__, frame.count()))
+        return original(frame, job, schema)
+
+    monkeypatch.setattr(documents, "map_rows", recorded)
+    budget = Ledger.create(tmp_path / "ledger", budget=1000 * LOSS) if ledger else None
+    release = anonymize(
+        texts, id=id, keep=["name"], output="arrays", document_loss=LOSS, ledger=budget
+    )
+    release.write(str(tmp_path / "out"))
+    number = [("NumberDrawing", DOCUMENTS)] if id else []
+    assert sent == [*number, ("PilotDrawing", DOCUMENTS if ledger else 165)]
+    names = [f"n{number}" for number in range(DOCUMENTS)]
+    chosen = sample_numbers(KEY, DOCUMENTS, 165)
+    if id:
+        chosen = np.argsort(pilot_numbers(KEY, [name.encode() for name in names]))[:165]
+    rows = {row["name"]: row for row in rows_of(tmp_path / "out").iter_rows(named=True)}
+    assert {name for name in names if rows[name]["pilot"]} == {names[i] for i in chosen}
+    table, pilot = release._drawing.table.value, release._pilot.value
+    for number in range(0, DOCUMENTS, 9):
+        row, own = rows[names[number]], [text_of(number).encode()]
+        entry_list = table.mechanism.general if row["pilot"] else pilot.sharpened
+        name = (names[number] if id else str(number)).encode()
+        (answer,) = table.draw(entry_list, KEY, [name], own, table.read(own))
+        assert row["prototypes"] == entry_list.entries(answer)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "members"),
+    [
+        ("string", [b"a", b"\xff\xfe", b" a", b"", "ä".encode()], [b"a", b"\xff\xfe", b""]),
+        ("bigint", [b"7", b"-12", b"0", b"9223372036854775807"], [b"-12", b"9223372036854775807"]),
+    ],
+)
+def test_rows_of_the_pilot_are_found_by_the_bytes_of_their_ids(spark, kind, values, members):
+    given = spark.createDataFrame([(value,) for value in values], "name binary")
+    cast = "cast(name as string)" if kind == "string" else "cast(cast(name as string) as bigint)"
+    named = given.selectExpr(f"{cast} as name", "name as text")
+    assert named.schema["name"].dataType.simpleString() == kind
+    found = only_members(named, members)
+    plan = found._jdf.queryExecution().executedPlan().toString()
+    assert "BroadcastHashJoin" in plan
+    assert "LocalTableScan [member" in plan  # needs no Python process
+    assert sorted(bytes(row["text"]) for row in found.collect()) == sorted(members)
 
 
 def test_the_draw_is_randomised_response_with_the_bytes_of_the_document(written):

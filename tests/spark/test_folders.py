@@ -46,6 +46,17 @@ def test_the_folder_holds_all_files_of_a_release(written, spark):
     assert "\n  documents                12\n" in (path / "README.txt").read_text()
 
 
+@pytest.mark.parametrize("counted", [3, 5])
+def test_a_row_for_each_counted_document_is_released_or_nothing(
+    frame, parameters, tmp_path, counted
+):
+    release = anonymize(frame(4, 1), id="name", **parameters)
+    release.documents = counted  # as if rows had appeared or vanished after they were counted
+    with pytest.raises(SyntfError, match="input changed while it was being read"):
+        release.write(str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
 def test_polars_reads_the_rows(written):
     path, _, _ = written
     table = pl.read_parquet(path / "data" / "*.parquet")

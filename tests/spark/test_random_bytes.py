@@ -1,6 +1,7 @@
 """Random bytes of documents: different for different documents, the same for the same one."""
 
 import hashlib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from syntf.spark.random_bytes import (
     document_bytes,
     draw_sizes,
     order_keys,
+    sample_numbers,
 )
 
 KEY = bytes(range(32))
@@ -111,3 +113,34 @@ def test_the_order_depends_on_key_and_name_only():
     assert (order_keys(bytes(32), names) != keys).all()
     ranks = np.argsort(np.argsort(keys))
     assert abs(np.corrcoef(ranks, np.arange(1000))[0, 1]) < 0.16  # 5 sigma
+
+
+@given(st.binary(min_size=32, max_size=32), st.integers(0, 3000), st.data())
+def test_a_sample_has_different_numbers_and_depends_on_the_key_only(key, documents, data):
+    size = data.draw(st.integers(0, documents))
+    sample = sample_numbers(key, documents, size).tolist()
+    assert sample == sorted(set(sample))
+    assert len(sample) == size
+    assert not sample or (sample[0] >= 0 and sample[-1] < documents)
+    assert sample_numbers(key, documents, size).tolist() == sample
+    with pytest.raises(ValueError, match="cannot choose"):
+        sample_numbers(key, documents, documents + 1)
+
+
+@pytest.mark.parametrize(("documents", "size", "choices"), [(7, 3, 35), (9, 7, 36), (5, 1, 5)])
+def test_every_sample_is_equally_likely(documents, size, choices):
+    """The test rejects a sample that takes numbers modulo the number of documents."""
+    tries = 400 * choices
+    found = Counter(
+        tuple(sample_numbers(key.to_bytes(32, "little"), documents, size).tolist())
+        for key in range(tries)
+    )
+    assert len(found) == choices
+    deviation = sum((count - 400) ** 2 / 400 for count in found.values())
+    assert deviation < choices - 1 + 6 * (2 * choices) ** 0.5
+
+
+def test_another_key_gives_another_sample_of_a_large_corpus():
+    one, two = (sample_numbers(key, 10**9, 32_768) for key in (KEY, bytes(32)))
+    assert len(np.intersect1d(one, two)) < 20  # about 1 is expected
+    assert abs(one.mean() / 10**9 - 0.5) < 0.01

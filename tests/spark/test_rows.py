@@ -5,7 +5,7 @@ import pytest
 
 from syntf.core.errors import SyntfError
 from syntf.ledger.ledger import Ledger
-from syntf.spark import anonymize
+from syntf.spark import anonymize, rows
 from syntf.spark.rows import NOT_UNIQUE, Numbering, with_places
 
 
@@ -169,3 +169,80 @@ def test_rows_that_were_not_counted_are_refused():
     for place in (3, (1 << 33) + 2, 2 << 33, -1):
         with pytest.raises(RuntimeError, match="changed"):
             numbering.numbers_of(np.array([place]))
+
+
+def test_places_and_numbers_are_each_others_inverse():
+    splits = [("c", 0, 3), ("a", 3, 4), ("b", 1 << 33, 2), ("a2", 5 << 33, 1)]
+    numbering = Numbering.of_splits(splits)
+    places = numbering.places_of(np.arange(10))
+    assert places.tolist() == [3, 4, 5, 6, 5 << 33, 1 << 33, (1 << 33) + 1, 0, 1, 2]
+    assert numbering.numbers_of(places).tolist() == list(range(10))
+
+
+@pytest.fixture
+def stored(spark, tmp_path):
+    """Make frames of 2,000 rows that are read from small row groups of Parquet or ORC."""
+
+    def make(format="parquet"):
+        made = spark.range(2000).selectExpr("concat('n', id) as name", "repeat('cat ', 50) as text")
+        made.coalesce(1).write.option("parquet.block.size", 4096).format(format).save(
+            f"{tmp_path}/{format}"
+        )
+        return spark.read.format(format).load(f"{tmp_path}/{format}")
+
+    return make
+
+
+@pytest.mark.parametrize("format", ["parquet", "orc"])
+def test_documents_are_counted_without_reading_texts(spark, stored, parameters, tmp_path, format):
+    """The texts of this frame cannot be computed. Counting does not notice, but drawing does."""
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        broken = stored(format).selectExpr("name", "cast(cast(text as int) as string) as text")
+        release = anonymize(broken.where("name <> 'n7'"), **parameters)
+        assert release.documents == 1999
+        with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+            release.write(str(tmp_path / "out"))
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+
+
+def test_places_are_counted_from_the_partitions_that_are_drawn_for(spark, stored):
+    """If Spark would cut the files otherwise now, the rows that were planned are counted."""
+    from pyspark.sql import functions
+
+    placed = stored().withColumn("place", functions.monotonically_increasing_id())
+    planned = placed._jdf.queryExecution().toRdd()
+    assert rows._only_places(placed, planned).count() == 2000
+    before = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "4096")
+    try:
+        assert rows._only_places(placed, planned) is None
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", before)
+
+
+@pytest.mark.parametrize(
+    "combined",
+    [
+        lambda frame: frame.union(frame),
+        lambda frame: frame.coalesce(1),
+        lambda frame: frame.join(frame.where("name = 'n1'").hint("broadcast"), "name"),
+    ],
+    ids=["union", "coalesced", "joined"],
+)
+def test_frames_that_move_rows_are_counted_as_they_are_drawn_for(stored, combined):
+    from pyspark.sql import functions
+
+    placed = combined(stored()).withColumn("place", functions.monotonically_increasing_id())
+    assert rows._only_places(placed, placed._jdf.queryExecution().toRdd()) is None
+
+
+def test_rows_of_text_files_are_counted_with_all_their_columns(spark, parameters, tmp_path):
+    """Which rows are left out as broken depends on the columns that are read."""
+    (tmp_path / "in.csv").write_text("cat,1\ndog,broken\ncow,3\n")
+    reader = spark.read.schema("text string, number int").option("mode", "DROPMALFORMED")
+    release = anonymize(reader.csv(str(tmp_path / "in.csv")), keep=["number"], **parameters)
+    assert release.documents == 2
+    assert release.write(str(tmp_path / "out")).documents == 2

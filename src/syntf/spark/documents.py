@@ -1,9 +1,10 @@
 """Draw for whole documents on the executors: first the pilot, then all others.
 
-Three jobs make a release with a pilot. The first computes a random number for each document from
-the key of the run and the document's name; the documents with the smallest numbers are the pilot.
-The second draws for the pilot, and the driver sharpens the list by what was released. The third
-draws for all others, and releases for the pilot what it has released already.
+First the pilot is chosen. Without an id, the driver chooses document numbers at random, from the
+key of the run. With an id, a job computes a random number for each document from the key and the
+id; the documents with the smallest numbers are the pilot. A job then draws for the pilot, and the
+driver sharpens the list by what was released. The last job draws for all others, and releases for
+the pilot what it has released already.
 
 *Guarantee.* Every document is drawn for in one job only. Attempts of a task repeat the same draws
 (:mod:`syntf.spark.random_bytes`). Which documents are the pilot does not depend on a text.
@@ -29,9 +30,9 @@ from syntf.pipeline.document import (
 )
 from syntf.spark.charging import Charged
 from syntf.spark.drawing import Drawing, count_columns, names_of, text_bytes
-from syntf.spark.random_bytes import BatchSource, list_key, pilot_numbers
+from syntf.spark.random_bytes import BatchSource, list_key, pilot_numbers, sample_numbers
 from syntf.spark.rows import NAME, PLACE, TEXT, Numbering
-from syntf.spark.sessions import Sent, map_rows
+from syntf.spark.sessions import Sent, local_frame, map_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 
 PILOT, PROTOTYPES, LABELS = RELEASED_COLUMNS
 
-NUMBER, ANSWERS = "number", "answers"
-"""Columns of the jobs for the pilot: the random number of a document, and its answers."""
+NUMBER, ANSWERS, MEMBER = "number", "answers", "member"
+"""Columns of the jobs for the pilot: the number of a document (:func:`numbers_of`), its answers,
+and the places or ids of the documents of the pilot."""
 
 _NUMBERS = 1 << 63
 _CHANGED = "the input changed while it was being read, so nothing was released: run again"
@@ -78,14 +80,16 @@ class DocumentTable:
 class PilotAnswers:
     """What the pilot has released, and the list that it led to.
 
-    numbers : the random numbers of its documents, ascending.
+    numbers : the numbers of its documents, ascending (:func:`numbers_of`).
     answers : their released answers.
     sharpened : the list for all other documents.
+    has_ids : whether the documents have ids.
     """
 
     numbers: NDArray[np.int64]
     answers: NDArray[np.int64]
     sharpened: EntryList
+    has_ids: bool = True
 
     def find(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
         """Tell which documents are of the pilot, and where their answers are."""
@@ -93,33 +97,44 @@ class PilotAnswers:
         return self.numbers[places] == numbers, places
 
 
+def numbers_of(key: bytes, names: Sequence[bytes], *, has_ids: bool) -> NDArray[np.int64]:
+    """Return the numbers that documents of the pilot are found by.
+
+    A random number for each id; or the names themselves, if documents are named by their numbers.
+    """
+    if has_ids:
+        return pilot_numbers(key, names)
+    return np.array(names, dtype=bytes).astype(np.int64)
+
+
 @dataclass(frozen=True)
 class NumberDrawing:
-    """Compute the random number of each document, as a function for ``mapInArrow``."""
+    """Compute the random number of each id, as a function for ``mapInArrow``."""
 
     key: bytes = field(repr=False)
-    numbering: Numbering | None
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
 
         for batch in batches:
-            numbers = pilot_numbers(self.key, names_of(batch, self.numbering))
-            yield pa.RecordBatch.from_pydict({NUMBER: pa.array(numbers)})
+            names = names_of(batch, None)
+            numbers = pa.array(pilot_numbers(self.key, names))
+            yield pa.RecordBatch.from_pydict({NUMBER: numbers, NAME: pa.array(names, pa.binary())})
 
 
 @dataclass(frozen=True)
 class PilotDrawing:
     """Draw for the documents of the pilot, as a function for ``mapInArrow``.
 
-    last : the largest random number of the pilot.
+    chosen : the numbers of the documents of the pilot, ascending. Other documents are left out.
     """
 
     table: Sent[DocumentTable]
     key: bytes = field(repr=False)
-    last: int
+    chosen: NDArray[np.int64] = field(repr=False)
     numbering: Numbering | None
     charged: Charged | None
+    has_ids: bool = True
 
     def __call__(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
         import pyarrow as pa
@@ -129,18 +144,18 @@ class PilotDrawing:
             batches = self.charged.confirm(batches)
         for batch in batches:
             names = names_of(batch, self.numbering)
-            numbers = pilot_numbers(self.key, names)
-            (chosen,) = np.nonzero(numbers <= self.last)
-            if not len(chosen):
+            numbers = numbers_of(self.key, names, has_ids=self.has_ids)
+            (places,) = np.nonzero(np.isin(numbers, self.chosen))
+            if not len(places):
                 continue
-            texts = text_bytes(batch.column(TEXT).take(pa.array(chosen)))
+            texts = text_bytes(batch.column(TEXT).take(pa.array(places)))
             with threadpool_limits(1), parallel.at_most(1):  # a task has one core
                 answers = table.draw(
-                    table.mechanism.general, self.key, [names[place] for place in chosen],
+                    table.mechanism.general, self.key, [names[place] for place in places],
                     texts, table.read(texts),
                 )  # fmt: skip
             columns = {
-                NUMBER: pa.array(numbers[chosen]),
+                NUMBER: pa.array(numbers[places]),
                 ANSWERS: pa.array(answers.tolist(), pa.list_(pa.int64())),
             }
             yield pa.RecordBatch.from_pydict(columns)
@@ -164,7 +179,7 @@ class DocumentDrawing(Drawing[DocumentTable]):
         sharpened = None
         if self.pilot is not None:
             pilot = self.pilot.value
-            is_pilot, places = pilot.find(pilot_numbers(self.key, names))
+            is_pilot, places = pilot.find(numbers_of(self.key, names, has_ids=pilot.has_ids))
             answers[is_pilot] = pilot.answers[places[is_pilot]]
             sharpened = pilot.sharpened
         (rest,) = np.nonzero(~is_pilot)
@@ -195,39 +210,60 @@ def draw_pilot(frame: "DataFrame", drawing: DocumentDrawing, documents: int) -> 
     drawing : what will draw for the others.
     documents : the number of documents.
     """
-    mechanism = drawing.table.value.mechanism
+    mechanism, numbering = drawing.table.value.mechanism, drawing.numbering
     size = mechanism.plan.pilot
-    numbers = smallest_numbers(frame, drawing.key, drawing.numbering, documents, size)
-    last = int(numbers[-1])
-    job = PilotDrawing(drawing.table, drawing.key, last, drawing.numbering, drawing.charged)
+    has_ids = NAME in frame.columns
+    members: Sequence[Any]
+    if has_ids or numbering is None:
+        numbers, members = smallest_numbers(frame, drawing.key, documents, size)
+    else:
+        numbers = sample_numbers(drawing.key, documents, size)
+        members = numbering.places_of(numbers).tolist()
+    if drawing.charged is None:  # a ledger confirms all rows of a task
+        frame = only_members(frame, members)
+    job = PilotDrawing(drawing.table, drawing.key, numbers, numbering, drawing.charged, has_ids)
     rows = map_rows(frame, job, f"{NUMBER} long, {ANSWERS} array<long>").collect()
     found = {row[NUMBER]: row[ANSWERS] for row in rows}
     if len(rows) != size or sorted(found) != numbers.tolist():
         raise SyntfError(_CHANGED)
     answers = np.array([found[number] for number in numbers.tolist()], dtype=np.int64)
-    return PilotAnswers(numbers, answers, mechanism.sharpen(answers))
+    return PilotAnswers(numbers, answers, mechanism.sharpen(answers), has_ids)
+
+
+def only_members(frame: "DataFrame", members: Sequence[Any]) -> "DataFrame":
+    """Return the rows of the pilot, so that no other text is sent to Python.
+
+    members : the ids of the pilot as bytes; or the places of its documents, if they have no ids.
+    """
+    from pyspark.sql import functions
+
+    kind, own = "long", PLACE
+    if NAME in frame.columns:
+        kind, own = "binary", f"cast(cast({NAME} as string) as binary)"
+    chosen = local_frame(frame, f"{MEMBER} {kind}", members)
+    return frame.join(functions.broadcast(chosen), functions.expr(f"{own} = {MEMBER}"), "left_semi")
 
 
 def smallest_numbers(
-    frame: "DataFrame", key: bytes, numbering: Numbering | None, documents: int, size: int
-) -> NDArray[np.int64]:
-    """Return the `size` smallest random numbers of all documents, ascending.
+    frame: "DataFrame", key: bytes, documents: int, size: int
+) -> tuple[NDArray[np.int64], list[bytes]]:
+    """Return the `size` smallest random numbers of all documents, ascending, and their ids.
 
     Only numbers below a bound are collected, so that the driver holds about as many as it needs.
     """
-    named = frame.select(*(column for column in (NAME, PLACE) if column in frame.columns))
-    job = NumberDrawing(key, numbering)
+    job = NumberDrawing(key)
     wanted = size + 8 * size**0.5
     while True:
         bound = min(_NUMBERS, int(_NUMBERS * wanted / documents))
-        rows = map_rows(named, job, f"{NUMBER} long").where(f"{NUMBER} <= {bound - 1}").collect()
-        numbers = np.sort(np.array([row[NUMBER] for row in rows], dtype=np.int64))
-        if len(numbers) >= size:
+        numbered = map_rows(frame.select(NAME), job, f"{NUMBER} long, {NAME} binary")
+        rows = numbered.where(f"{NUMBER} <= {bound - 1}").collect()
+        found = sorted((row[NUMBER], bytes(row[NAME])) for row in rows)
+        if len(found) >= size:
             break
         if bound == _NUMBERS:
             raise SyntfError(_CHANGED)
         wanted *= 2
+    numbers = np.array([number for number, _ in found], dtype=np.int64)
     if len(np.unique(numbers[: size + 1])) < min(size + 1, len(numbers)):
-        same = "id" if NAME in frame.columns else "random number: run again"
-        raise SyntfError(f"two documents have the same {same}")
-    return numbers[:size]
+        raise SyntfError("two documents have the same id")
+    return numbers[:size], [name for _, name in found[:size]]

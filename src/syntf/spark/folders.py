@@ -100,13 +100,21 @@ class Folder:
         summary: TableSummary | DocumentSummary,
         run: Run | None,
         *,
+        documents: int,
         terms_without_vector: int = 0,
         notes: Sequence[str] = (),
     ) -> Release:
-        """Write all other files of the release; the guarantee last."""
+        """Write all other files of the release; the guarantee last.
+
+        Raises a SyntfError if the written rows are not those of this number of documents.
+        """
         schema = self._session.read.parquet(self._rows).schema
         columns = schema.names
         released = self._count_distinct(columns, guarantee)
+        if released.documents != documents:
+            raise SyntfError(
+                "the input changed while it was being read, so nothing was released: run again"
+            )
         name = f"{DATA}/*.parquet"
         texts = {
             "vocabulary.txt": as_lines(terms),

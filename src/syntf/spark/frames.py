@@ -198,7 +198,7 @@ class Release:
             words = anonymizer.vocabulary
             table = summarize_table(anonymizer.mechanism, words, length=self.guarantee.length)
             return folder.finish(
-                self.guarantee, words.outputs, table, run,
+                self.guarantee, words.outputs, table, run, documents=self.documents,
                 terms_without_vector=words.dropped, notes=anonymizer.notes,
             )  # fmt: skip
         assert isinstance(drawing, DocumentDrawing)  # nosec B101
@@ -207,7 +207,9 @@ class Release:
         released = folder.count_prototypes(mechanism.general, sharpened)
         summary = summarize(mechanism, sharpened, released)
         notes = anonymizer.encoder.vectors.notes
-        return folder.finish(self.guarantee, mechanism.terms, summary, run, notes=notes)
+        return folder.finish(
+            self.guarantee, mechanism.terms, summary, run, documents=self.documents, notes=notes
+        )
 
     def _draw(self, drawing: WordDrawing | DocumentDrawing) -> "DataFrame":
         """Return the drawn rows, dealt to parts in a random order."""

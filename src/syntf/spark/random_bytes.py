@@ -25,9 +25,10 @@ KEY_BYTES = 32
 DRAW_DOMAIN = b"syntf spark 1\0"
 ORDER_DOMAIN = b"syntf order 1\0"
 PILOT_DOMAIN = b"syntf pilot 1\0"
+SAMPLE_DOMAIN = b"syntf sample 1\0"
 LIST_DOMAIN = b"syntf list 1\0"
-"""Separate the bytes for draws, those that decide the order of rows and the pilot, and the keys of
-lists."""
+"""Separate the bytes for draws, those that decide the order of rows and the pilot (by the ids or
+the numbers of documents), and the keys of lists."""
 
 
 def document_bytes(key: bytes, name: bytes, text: bytes, size: int) -> bytes:
@@ -73,6 +74,29 @@ def pilot_numbers(key: bytes, names: Sequence[bytes]) -> NDArray[np.int64]:
     """
     digests = [shake_256(key + PILOT_DOMAIN + name).digest(8) for name in names]
     return (np.frombuffer(b"".join(digests), dtype="<u8") >> np.uint64(1)).astype(np.int64)
+
+
+def sample_numbers(key: bytes, documents: int, size: int) -> NDArray[np.int64]:
+    """Choose `size` of the numbers below `documents`, ascending; every choice is equally likely.
+
+    They are the first different numbers of a sequence of independent uniform ones. It depends on
+    the key only, so who is in the pilot tells nothing about a text.
+
+    >>> sample_numbers(bytes(32), 10, 10).tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+    """
+    if not 0 <= size <= documents:
+        raise ValueError(f"cannot choose {size} of {documents} documents")
+    state = shake_256(key + SAMPLE_DOMAIN)
+    unused = np.uint64(64 - max(1, (documents - 1).bit_length()))
+    count = 4 * size + 64
+    while True:
+        words = np.frombuffer(state.digest(8 * count), dtype="<u8")
+        drawn = (words >> unused).astype(np.int64)
+        different, first = np.unique(drawn[drawn < documents], return_index=True)
+        if len(different) >= size:
+            return np.sort(different[np.argsort(first)[:size]])
+        count *= 2  # a longer digest begins with the shorter one
 
 
 @dataclass

@@ -5,7 +5,8 @@ the input. A number is reliable only if every attempt sees the same rows in the 
 and order. Spark knows whether a plan is deterministic in this sense: after a shuffle it is not,
 because rows arrive in the order in which other machines send them, and such frames are refused.
 Spark could also cut the files differently when it plans a frame a second time, so the physical
-plan is fixed here. ``docs/decisions/0014-spark.md`` has the reasons.
+plan is fixed here. Rows are counted without reading texts where this leaves the places the same.
+``docs/decisions/0014-spark.md`` has the reasons.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,10 @@ _ADAPTIVE = "spark.sql.adaptive.enabled"
 _FILE, _BLOCK = "file", "block"
 _CHANGED = "the input changed while it was being read"
 _SAME = "syntf_same_id"
+_ROW_BY_ROW = {
+    "WholeStageCodegenExec", "InputAdapter", "ProjectExec", "FilterExec", "ColumnarToRowExec",
+}  # fmt: skip
+_COLUMNAR = {"ParquetFileFormat", "OrcFileFormat"}
 
 NOT_UNIQUE = "syntf: an id is missing or occurs twice"
 """What a task says if the ids do not name every document."""
@@ -81,6 +86,17 @@ class Numbering:
         """Return the document number of each row."""
         splits = self.splits_of(places)
         return self.numbers[splits] + (places - self.places[splits])
+
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of each document number.
+
+        >>> numbering = Numbering.of_splits([("b", 0, 3), ("a", 1 << 33, 2)])
+        >>> numbering.places_of(np.array([4, 0])).tolist() == [2, 1 << 33]
+        True
+        """
+        by_number = np.argsort(self.numbers)
+        splits = by_number[np.searchsorted(self.numbers[by_number], numbers, side="right") - 1]
+        return self.places[splits] + (numbers - self.numbers[splits])
 
 
 def check_columns(frame: "DataFrame", text: str, keep: list[str], reserved: list[str]) -> None:
@@ -168,7 +184,7 @@ def quoted(column: str) -> str:
 
 def with_places(frame: "DataFrame") -> tuple["DataFrame", Numbering]:
     """Fix the plan of a frame, add the place of each row, and number the documents."""
-    from pyspark.sql import DataFrame, functions
+    from pyspark.sql import functions
 
     session = frame.sparkSession
     _check_repeatable(frame)
@@ -184,15 +200,54 @@ def with_places(frame: "DataFrame") -> tuple["DataFrame", Numbering]:
                 "task could draw for a document twice: name the documents with id, or write the "
                 "frame to Parquet and read it again"
             )
-        java: Any = session._jsparkSession
-        fixed = DataFrame(java.internalCreateDataFrame(rows, placed._jdf.schema(), False), session)
+        fixed = _fixed(placed, rows)
+        counted = _only_places(placed, rows) or fixed
     finally:
         session.conf.set(_ADAPTIVE, adaptive)
     partition = functions.shiftright(PLACE, 33)
     keys = [_FILE, _BLOCK, partition] if split else [partition]
-    counted = fixed.groupBy(*keys).agg(functions.min(PLACE), functions.count("*")).collect()
-    numbering = Numbering.of_splits([(tuple(row[:-2]), row[-2], row[-1]) for row in counted])
+    sizes = counted.groupBy(*keys).agg(functions.min(PLACE), functions.count("*")).collect()
+    numbering = Numbering.of_splits([(tuple(row[:-2]), row[-2], row[-1]) for row in sizes])
     return fixed.drop(_FILE, _BLOCK), numbering
+
+
+def _fixed(frame: "DataFrame", rows: Any) -> "DataFrame":
+    """Return a frame that always evaluates these rows of Spark's, the planned ones of `frame`."""
+    from pyspark.sql import DataFrame
+
+    java: Any = frame.sparkSession._jsparkSession
+    return DataFrame(
+        java.internalCreateDataFrame(rows, frame._jdf.schema(), False), frame.sparkSession
+    )
+
+
+def _only_places(placed: "DataFrame", rows: Any) -> "DataFrame | None":
+    """Return the places of planned rows as a frame that reads no text, if the places are the same.
+
+    Spark plans this frame for itself, and could cut the files otherwise: an executor may have
+    started in between. So the parts of files in each partition are compared. Only steps that handle
+    each row by itself are accepted: they leave every row in its partition. A format must be
+    columnar: which rows of a text file are left out as broken depends on the columns that are read.
+    """
+    bare = placed.select(*(name for name in (_FILE, _BLOCK, PLACE) if name in placed.columns))
+    if not (_is_columnar_scan(placed) and _is_columnar_scan(bare)):
+        return None
+    bare_rows = _plan(bare).toRdd()
+    java: Any = placed.sparkSession.sparkContext._jvm
+    serialize = java.org.apache.commons.lang3.SerializationUtils.serialize
+    if serialize(bare_rows.partitions()) != serialize(rows.partitions()):
+        return None
+    return _fixed(bare, bare_rows)
+
+
+def _is_columnar_scan(frame: "DataFrame") -> bool:
+    """Tell whether a frame reads Parquet or ORC and then handles each row by itself."""
+    step = _plan(frame).executedPlan()
+    while step.getClass().getSimpleName() in _ROW_BY_ROW:
+        step = step.children().head()
+    if step.getClass().getSimpleName() != "FileSourceScanExec":
+        return False
+    return step.relation().fileFormat().getClass().getSimpleName() in _COLUMNAR
 
 
 def _split_columns(frame: "DataFrame") -> list[Any]:

@@ -4,6 +4,8 @@ A client of Spark Connect has no broadcast variables and cannot ask whether a pl
 tables are sent within the function of a task, and the rows are computed once and stored.
 """
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 _LARGEST_FUNCTION = "spark.broadcast.UDFCompressionThreshold"
 _MOST_BYTES = (1 << 31) - 1
+_ARROW = "spark.sql.execution.arrow.pyspark.enabled"
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
@@ -72,6 +75,25 @@ def map_rows(frame: "DataFrame", function: Any, schema: Any) -> "DataFrame":
             configuration.remove(_LARGEST_FUNCTION)
         else:
             configuration.set(_LARGEST_FUNCTION, before)
+
+
+def local_frame(frame: "DataFrame", schema: str, values: Sequence[Any]) -> "DataFrame":
+    """Make a frame of one column, such as ``place long``, from values of the driver.
+
+    They are sent by Arrow, and not by pickle: for pickled rows, Spark would start one more Python
+    process on every executor.
+    """
+    import pandas as pd
+
+    session = frame.sparkSession
+    before = str(session.conf.get(_ARROW))
+    session.conf.set(_ARROW, "true")
+    try:
+        with warnings.catch_warnings():  # PySpark 3.5 calls functions that pandas deprecates
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return session.createDataFrame(pd.DataFrame({schema.split()[0]: values}), schema)
+    finally:
+        session.conf.set(_ARROW, before)
 
 
 def fix_rows(frame: "DataFrame") -> "DataFrame":
