@@ -211,24 +211,38 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 
 def test_the_first_batch_is_part_of_the_next_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(corpora, "BATCH", 2)
+    monkeypatch.setattr(corpora, "FIRST_ROWS", 2)
     path = tmp_path / "a.csv"
     path.write_text("text\na\nb\nc\nd\ne\nf,g\n")
     corpus = Corpus([path], "text", bad_rows="skip", max_bad_rows=0.2)
-    corpus.read_first_batch()
+    corpus.read_first_texts(500)
     assert corpus.skipped_rows == 0
     for _ in range(2):
         assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
         assert corpus.skipped_rows == 1
-    corpus.read_first_batch()
-    corpus.read_first_batch()
+    corpus.read_first_texts(500)
+    corpus.read_first_texts(500)
     assert list(corpus.texts()) == ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize("batch", [2, 3, 100])
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 9])
+def test_the_first_texts_do_not_depend_on_batches(tmp_path, monkeypatch, batch, count):
+    monkeypatch.setattr(corpora, "BATCH", batch)
+    monkeypatch.setattr(corpora, "FIRST_ROWS", count)
+    path = tmp_path / "a.csv"
+    texts = ["abc", "d", "efghi", "", "j"]
+    path.write_text("".join(f"{text},\n" for text in ["text", *texts]))
+    corpus = Corpus([path], "text")
+    assert corpus.read_first_texts(3) == [text[:3] for text in texts][:count]
+    assert list(corpus.texts()) == texts
 
 
 def test_reading_the_first_batch_reports_broken_rows(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text\na,b\n")
     with pytest.raises(SyntfError, match="line 2 has too many fields"):
-        Corpus([path], "text").read_first_batch()
+        Corpus([path], "text").read_first_texts(500)
 
 
 @pytest.mark.parametrize("bad_rows", ["stop", "skip"])

@@ -133,7 +133,7 @@ def test_rows_of_postgresql_are_the_same_in_every_pass(mails, monkeypatch, batch
     monkeypatch.setattr(corpora, "BATCH", batch)
     corpus = Corpus([mails], "text", ["id"], query=f"{QUERY};")
     expected = ["" if i == 2 else f"the cat {i}" for i in range(1000)]
-    corpus.read_first_batch()
+    corpus.read_first_texts(500)
     assert list(corpus.texts()) == expected
     from adbc_driver_postgresql import dbapi
 

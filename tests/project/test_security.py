@@ -431,7 +431,7 @@ def test_internal_error_leaves_no_text_behind(tmp_path, world, monkeypatch, capf
         tmp_path, world, monkeypatch, capfd, "anonymize", corpus(tmp_path), *PUBLIC, "--out", "r"
     )
     assert code == 70
-    assert "a bug in syntf (KeyError in corpus.py, read_first_batch)" in error
+    assert "a bug in syntf (KeyError in corpus.py, read_first_texts)" in error
     assert "no release was written" in error
 
 

@@ -534,3 +534,14 @@ def test_vectors_that_spark_does_not_write_are_refused(tmp_path, changed, told):
 def test_columns_that_spark_does_not_write_are_refused(tmp_path, columns):
     with pytest.raises(SyntfError, match="the columns are not"):
         by_a_cluster(tmp_path, **columns)
+
+
+def test_a_member_larger_than_its_file_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "vectors.npz"
+    with path.open("wb") as file:
+        WRITERS["npz"][1](file, matrix(ROWS), TERMS, 0)
+    with zipfile.ZipFile(path) as file:
+        infos = file.infolist()
+    infos[-1].compress_size = 1 << 62
+    with pytest.raises(SyntfError, match="larger than the file"):
+        list(counts_file._packed_members(path, infos))

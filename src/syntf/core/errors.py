@@ -38,6 +38,14 @@ class SyntfError(ValueError):
     """Bad input or parameters. The command line prints one line and exits with 2."""
 
 
+class InputError(SyntfError):
+    """The contents of the input are at fault: a run on the same input would fail again."""
+
+
+class UnavailableError(SyntfError):
+    """The input cannot be read now, for instance because of a network: a later run may succeed."""
+
+
 class Refused(SyntfError):
     """A budget, a check or a goal says no. The command line exits with 1."""
 

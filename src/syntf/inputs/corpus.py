@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
-from syntf.core.errors import SyntfError
+from syntf.core.errors import InputError, SyntfError, UnavailableError
 from syntf.inputs import columns, files, readers
 from syntf.inputs.encodings import Undecodable, check_encoding
 from syntf.inputs.files import display_name
@@ -27,6 +27,9 @@ BATCH = 1 << 15
 
 SIZE = 1 << 22
 """Bytes after which a batch is full, whatever the number of its documents."""
+
+FIRST_ROWS = 1000
+"""How many rows are looked at before a run. Batches end by bytes, so no batch must decide it."""
 
 MAX_BAD_ROWS = 0.1
 """The largest share of the rows of a file that are skipped, unless another share is given."""
@@ -128,17 +131,24 @@ class Corpus:
         for batch in self:
             yield from columns.texts(batch, self.text or "text")
 
-    def read_first_batch(self) -> list[str]:
-        """Read one batch, which the next pass begins with, and return its texts.
+    def read_first_texts(self, characters: int) -> list[str]:
+        """Return the beginnings of the first texts: the same ones wherever batches end.
 
-        A file that is unreadable fails now.
+        A file that is unreadable fails now. The next pass begins with the batch that was read, if
+        it held all of them.
+
+        characters : how much of each text is returned.
         """
         batches = self._batches()
-        first = list(islice(batches, 1))
-        self._begun = chain(first, batches)
+        read: list[Rows] = []
         texts: list[str] = []
-        for batch in first:
-            texts.extend(columns.texts(batch, self.text or "text"))
+        for batch in batches:
+            read = [batch] if not texts else []
+            some = columns.texts(batch[: FIRST_ROWS - len(texts)], self.text or "text")
+            texts.extend(text[:characters] for text in some)
+            if len(texts) == FIRST_ROWS:
+                break
+        self._begun = chain(read, batches) if read else None
         return texts
 
     def close(self) -> None:
@@ -153,6 +163,15 @@ class Corpus:
         return self._batches() if begun is None else begun
 
     def _batches(self) -> Iterator[Rows]:
+        try:
+            yield from self._joined_rows()
+        except UnavailableError:
+            raise
+        except SyntfError as error:
+            raise InputError(*error.args) from None
+
+    def _joined_rows(self) -> Iterator[Rows]:
+        """Yield the rows in batches of a limited number and size."""
         held: list[Rows] = []
         rows = size = 0
         for some in self._rows():

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, UnavailableError
 from syntf.inputs import columns, files
 from syntf.inputs.encodings import UTF_8, Undecodable, codec_of, decodable, marked_encoding
 from syntf.inputs.files import display_name
@@ -71,8 +71,9 @@ def read(place: Place, format: str, request: Request) -> Iterator[Rows]:
     except ManyBrokenRows:
         return
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        kind = UnavailableError if isinstance(error, OSError) else SyntfError
         reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-        raise SyntfError(f"cannot read {name}: {reason}") from None
+        raise kind(f"cannot read {name}: {reason}") from None
     except UnicodeError:  # raised by encodings that refuse more than single bytes
         raise SyntfError(f"cannot read {name}: it is not {request.encoding}") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):

@@ -18,7 +18,7 @@ import polars as pl
 
 from syntf.core import entropy
 from syntf.core.counts import Counts, Rows
-from syntf.core.errors import COMPLETE, SyntfError
+from syntf.core.errors import COMPLETE, InputError, SyntfError
 from syntf.core.files import place_folder, replacing, restore_folder, sha256_of
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.contents import folder as release_folder
@@ -46,8 +46,9 @@ _LOCK, _STATE = "lock", "state.json"
 class Draft:
     """A release in the making, to be used as a context manager.
 
-    At the end of the context the draft is removed, unless it is unfinished and has enough
-    documents to be worth resuming.
+    At the end of the context the draft is removed, unless it is unfinished, has enough documents to
+    be worth resuming and can be resumed: another run would fail again at an input with a fault.
+    How many documents are done when the fault is met depends on the sizes of texts.
 
     Parameters
     ----------
@@ -188,7 +189,8 @@ class Draft:
     ) -> None:
         if error is not None and self._finished:
             error.add_note(COMPLETE)
-        if self._finished or self.documents < SHARD or not self._resumable:
+        resumable = self._resumable and not isinstance(error, InputError)
+        if self._finished or self.documents < SHARD or not resumable:
             self.discard()
         elif error is not None:
             error.add_note(f"{self.documents:,} documents are done: add --resume to go on")

@@ -12,6 +12,7 @@ from syntf.inputs.corpus import Corpus
 from syntf.inputs.rows import Rows
 from syntf.releases import draft as drafts
 from syntf.releases.contents.folder import row_numbers
+from syntf.releases.contents.kept_columns import LOOKED_AT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +30,7 @@ class Rest:
     selection : the rows that are released, if the documents of an author are limited.
     charge : what a ledger was charged. Every batch must be the one that was charged, or nothing
         more is drawn.
-    first_columns : the columns of the first batch that was read, which are released; None before.
+    first_columns : the first rows of the columns that are released; None before they are read.
     """
 
     corpus: Corpus
@@ -48,11 +49,12 @@ class Rest:
         bytes_before = 0
         if self.selection is not None:
             self.selection.begin()
+        first_pass = self.first_columns is None
         for batch in self.corpus:
             if self.selection is not None:
                 batch = self.selection.take(batch)
-            if self.first_columns is None:
-                self.first_columns = pl.DataFrame([batch[name] for name in self.columns])
+            if first_pass:
+                self._look_at(batch)
             rows = batch[skip:] if skip else batch
             skip = max(0, skip - batch.height)
             while rows.height:
@@ -65,6 +67,14 @@ class Rest:
             bytes_before = self.corpus.bytes_read
         if self.selection is not None:
             self.selection.end()
+
+    def _look_at(self, batch: Rows) -> None:
+        """Keep the released columns of the first rows: as many of them wherever batches end."""
+        before = [] if self.first_columns is None else [self.first_columns]
+        missing = LOOKED_AT - sum(frame.height for frame in before)
+        if missing > 0 and self.columns:
+            more = pl.DataFrame([batch[:missing][name] for name in self.columns])
+            self.first_columns = pl.concat([*before, more])
 
     def rewind(self) -> None:
         """Prepare for a second pass over the same rows."""

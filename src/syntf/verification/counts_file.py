@@ -189,8 +189,11 @@ def _npz(path: Path, expected: Expected) -> CheckedCounts:
 
 def _packed_members(path: Path, infos: Sequence[zipfile.ZipInfo]) -> Iterator[bytes]:
     """Yield the packed bytes of each member, which must follow each other as in syntf's files."""
+    whole = path.stat().st_size
     with path.open("rb") as file:
         for info in infos:
+            if info.compress_size > whole:
+                raise SyntfError("the file states that a part of it is larger than the file")
             start = file.read(30)  # the lengths of name and extra field end a zip header
             lengths = int.from_bytes(start[26:28], "little"), int.from_bytes(start[28:30], "little")
             file.seek(sum(lengths), io.SEEK_CUR)
