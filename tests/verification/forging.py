@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from syntf.core.release_names import CARD_FILE
 from syntf.releases.contents import folder as release_folder
-from syntf.releases.contents.croissant import CARD_FILE, render_card
+from syntf.releases.contents.croissant import render_card
 from syntf.verification.guarantee_file import read_guarantee
 from syntf.verification.result import FAILED
 

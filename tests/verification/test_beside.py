@@ -14,7 +14,7 @@ from syntf.mechanism import kernels
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft as drafts
-from syntf.releases.contents import croissant, folder, writers
+from syntf.releases.contents import writers
 from syntf.report.table_summary import summarize_table
 from syntf.verification import table
 from syntf.verification.result import CHECKS, FAILED
@@ -88,7 +88,5 @@ def test_verifying_begins_without_polars():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_names_of_files_are_those_of_the_writers():
-    assert release_names.CARD_FILE == croissant.CARD_FILE
-    assert release_names.PROTOTYPES_FILE == folder.PROTOTYPES_FILE
+def test_suffixes_of_counts_are_those_of_the_writers():
     assert tuple(end for end, _ in writers.WRITERS.values()) == release_names.COUNTS_SUFFIXES

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from forging import failed, forge, stated, status
 
-from syntf.releases.contents.croissant import CARD_FILE
+from syntf.core.release_names import CARD_FILE
 from syntf.releases.job import release
 from syntf.report import page
 from syntf.verification.result import OK

@@ -15,10 +15,10 @@ import numpy as np
 
 from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
+from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE
 from syntf.ledger.store import Run
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.croissant import CARD_FILE, render_card
-from syntf.releases.contents.folder import PROTOTYPES_FILE
+from syntf.releases.contents.croissant import render_card
 from syntf.releases.contents.prototypes import PILOT, PROTOTYPES
 from syntf.releases.contents.readme import render_readme
 from syntf.releases.contents.writers import prototypes_csv

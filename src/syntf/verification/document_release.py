@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from syntf.codebook.lists import EntryList
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
+from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.croissant import CARD_FILE
-from syntf.releases.contents.folder import PROTOTYPES_FILE
 from syntf.releases.contents.prototypes import summarize
 from syntf.releases.contents.writers import prototypes_csv
 from syntf.report.document_summary import DocumentSummary

@@ -17,9 +17,10 @@ import polars as pl
 
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
+from syntf.core.release_names import CARD_FILE
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.croissant import CARD_FILE, render_card
+from syntf.releases.contents.croissant import render_card
 from syntf.releases.contents.readme import readme_figures, render_readme
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.evaluation import EvaluationScores

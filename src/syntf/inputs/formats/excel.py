@@ -8,6 +8,7 @@ import polars as pl
 
 from syntf.core.errors import SyntfError, suggestion
 from syntf.inputs.files import without_surrogates
+from syntf.inputs.rows import named
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""
@@ -80,9 +81,7 @@ def _header(cells: Sequence[Any], name: str) -> list[str]:
         names.pop()
     if not names:
         raise SyntfError(f"{name}: the first row of the sheet names no columns")
-    if len(set(names)) < len(names):
-        raise SyntfError(f"{name} has two columns of the same name: rename one")
-    return names
+    return named(names, name)
 
 
 def _as_text(value: Any) -> str | None:

@@ -15,8 +15,6 @@ import polars as pl
 from syntf.privacy.guarantee import Guarantee
 from syntf.report.page import render
 
-CARD_FILE = "croissant.json"
-
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",

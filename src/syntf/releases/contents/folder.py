@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
+from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.croissant import CARD_FILE, render_card
+from syntf.releases.contents.croissant import render_card
 from syntf.releases.contents.readme import render_readme
 from syntf.releases.contents.writers import WRITERS, documents_csv, prototypes_csv, write_documents
 from syntf.releases.shuffle import Shard
@@ -26,9 +27,6 @@ from syntf.vocabulary.vocabulary import as_lines
 
 ROW_NUMBER = "document"
 """The column that numbers the documents, if no id column identifies them."""
-
-PROTOTYPES_FILE = "prototypes.csv"
-"""The released prototypes of a release of the document unit."""
 
 _FILE_NAME = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
