@@ -12,7 +12,10 @@ Starts a cluster on loopback, with each worker pinned to a core, and writes a re
 Parquet files with one worker and with two, in turn. The time is that of `anonymize`, which counts
 the documents, and of `write`, up to guarantee.json; two small runs before it start the executors.
 Java is slow in a new process, until it has compiled the code that runs often. Each executor pays
-for this, so it matters for jobs of a minute. `--warm 10` lets the first run have 10 copies. Costs
+for this, so it matters for jobs of a minute. `--warm 10` lets the first run have 10 copies. Two
+executors share them, so each has compiled less than the one executor of one worker; with
+`--warm-per-worker` each executor gets 10. This is not the figure of a job: it tells how much of the
+difference is that start. Costs
 are processor time of all processes of the workers, which is reliable on a busy machine too. The
 ratio needs a quiet machine with a core for each worker, and one for the driver. On a machine with
 two cores, `--share 0.5` lets each worker, with its executor and Python processes, use half of its
@@ -47,6 +50,16 @@ PYTHON_TIMES = {
 """Times that Spark measures for the Python process of a task. Its time to start is also more than
 zero for a process that is used again, if it waits for Java to read the first rows. Its time to
 initialize a process also counts how long that process had nothing to do, so it is left out."""
+
+PARTS = {
+    "python": "of this: Python",
+    "python_kernel": "of this: the kernel, for Python",
+    "java": "of this: Java",
+    "compiler": "of Java: it compiles its code",
+    "collector": "of Java: it frees memory",
+    "network": "of Java: it sends and receives rows",
+}
+"""What the parts of the processor time of the workers are."""
 
 WORKER_IMPORTS = "import pyspark.worker, pyarrow, syntf.spark.documents"
 """What the Python process of an executor imports before its first task."""
@@ -143,19 +156,21 @@ def write(cluster: Any, workers: int, folders: list[Path], out: Path, java: str)
 
     events = Path(f"{out}-events-{workers}")
     session = started_session(cluster, workers, events, java)
-    seconds, cores, driver, compiler = [], [], [], []
+    seconds, cores, driver = [], [], []
     try:
         for number, folder in enumerate(folders):
             clock = time.time()
             began, before = time.perf_counter(), cluster.core_seconds()
-            driver_before, compiler_before = cluster.driver_seconds(), cluster.compiler_seconds()
+            driver_before, parts_before = cluster.driver_seconds(), cluster.part_seconds()
             machine_before, stolen_before = machine_seconds()
             release = anonymize(session.read.parquet(str(folder)), keep=["topic"], output="arrays")
             written = release.write(f"{out}-{number}")
             seconds.append(time.perf_counter() - began)
             cores.append(cluster.core_seconds() - before)
             driver.append(cluster.driver_seconds() - driver_before)
-            compiler.append(cluster.compiler_seconds() - compiler_before)
+            parts = {
+                name: spent - parts_before[name] for name, spent in cluster.part_seconds().items()
+            }
             machine, stolen = machine_seconds()
             table = len(pickle.dumps(release._anonymizer))
             release.close()
@@ -165,7 +180,7 @@ def write(cluster: Any, workers: int, folders: list[Path], out: Path, java: str)
     found = {
         "workers": workers, "documents": written.documents, "seconds": seconds[-1],
         "core_seconds": cores[-1], "small_core_seconds": cores[1], "table": table,
-        "driver_seconds": driver[-1], "compiler_seconds": compiler[-1],
+        "driver_seconds": driver[-1], "parts": parts,
         "other_seconds": machine - machine_before - cores[-1] - driver[-1],
         "stolen_seconds": stolen - stolen_before,
         "bytes_out": size(made / "data"), "files": len(list((made / "data").iterdir())),
@@ -177,29 +192,46 @@ def write(cluster: Any, workers: int, folders: list[Path], out: Path, java: str)
 
 
 def measure(
-    source: Path, times: int, rounds: int, share: float | None, warm: int, java: str
+    source: Path,
+    times: int,
+    rounds: int,
+    share: float | None,
+    warm: int,
+    java: str,
+    *,
+    per_worker: bool = False,
 ) -> dict[str, Any]:
+    """Write releases with one worker and with two; return the figures of all runs.
+
+    per_worker : let the run that starts executors have `warm` copies for each of them, so that
+        all executors have drawn for equally many documents before.
+    """
     import polars as pl
     import spark_cluster
 
     runs = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        inputs = [
-            copies(source, folder / name, number)
-            for name, number in (("warm", warm), ("small", 1), ("large", times))
-        ]
+        small, large = copies(source, folder / "small", 1), copies(source, folder / "large", times)
+        first = {
+            workers: copies(
+                source, folder / f"warm-{workers}", warm * (workers if per_worker else 1)
+            )
+            for workers in (1, 2)
+        }
         with spark_cluster.started(
             folder / "cluster", memory="2g", pinned=True, share=share
         ) as cluster:
             for turn in range(rounds):
                 for workers in (1, 2) if turn % 2 == 0 else (2, 1):
+                    inputs = [first[workers], small, large]
                     found = write(cluster, workers, inputs, folder / f"out-{turn}", java)
                     runs.append({"round": turn, **found})
                     print(json.dumps(runs[-1]), flush=True)
         texts = pl.read_parquet(source, columns=["text"])["text"]
         return {
-            "times": times, "share": share or 1, "warm": warm, "runs": runs,
+            "times": times, "share": share or 1, "warm": warm, "per_worker": per_worker,
+            "runs": runs,
             "documents": len(texts),
             "text_bytes": int(texts.str.len_bytes().sum()), "file_bytes": source.stat().st_size,
         }  # fmt: skip
@@ -373,6 +405,7 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
     def median(workers: int, share: Any) -> float:
         return statistics.median(share(run) for run in runs if run["workers"] == workers)
 
+    parts = PARTS if all("parts" in run for run in runs) else {}  # older files lack them
     rows = {
         "the whole job": lambda run: run["seconds"],
         "no task runs: the driver plans, sharpens the list, writes": lambda run: (
@@ -385,7 +418,7 @@ def shares(runs: list[dict[str, Any]]) -> list[str]:
         ],
         "of these: Python reads texts, draws and returns rows": lambda run: run["python_run"],
         "processor time of the workers": lambda run: run["core_seconds"],
-        "of this: Java compiles its code": lambda run: run["compiler_seconds"],
+        **{name: lambda run, part=part: run["parts"][part] for part, name in parts.items()},
         "processor time of the driver and the master": lambda run: run["driver_seconds"],
         "processor time of other programs": lambda run: run["other_seconds"],
         "processor time that the host took away": lambda run: run["stolen_seconds"],
@@ -449,6 +482,9 @@ def main() -> int:
     parser.add_argument(
         "--warm", type=int, default=1, help="copies of the file in the run that starts executors"
     )
+    parser.add_argument(
+        "--warm-per-worker", action="store_true", help="let --warm count the copies for each worker"
+    )
     parser.add_argument("--java", default="", help="options of Java for the executors")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     parser.add_argument("--model", type=Path, help="print the tables for figures of an earlier run")
@@ -475,8 +511,9 @@ def main() -> int:
     if options.share is not None and not 0.05 <= options.share <= 1:
         parser.error("--share is a part of a core, from 0.05 to 1")
     result = measure(
-        options.source, options.times, options.rounds, options.share, options.warm, options.java
-    )
+        options.source, options.times, options.rounds, options.share, options.warm, options.java,
+        per_worker=options.warm_per_worker,
+    )  # fmt: skip
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     print(model(result))

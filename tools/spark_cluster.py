@@ -30,6 +30,15 @@ QUOTA_PERIOD = 20_000
 next period begins, so a short period delays its answers to the driver less."""
 
 
+THREADS = {
+    "compiler": ("C1 ", "C2 "),
+    "collector": ("GC ", "G1 ", "VM Thread"),
+    "network": ("shuffle-", "rpc-", "files-", "block-", "netty-"),
+}
+"""How the names of the threads of some parts of Java begin. Java's serial collector has no thread
+of its own: it runs in the VM thread."""
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A running cluster: the master's address, the workers, and the folder of their files."""
@@ -44,9 +53,29 @@ class Cluster:
         children = [found.pid for found in _processes() if found.parent in parents]
         return [pid for pid in children if b"ExecutorBackend" in _command(pid)]
 
-    def compiler_seconds(self) -> float:
-        """Return the processor time of the threads that compile Java in the executors so far."""
-        return sum(map(_compiler_seconds_of, self.executors()))
+    def part_seconds(self) -> dict[str, float]:
+        """Return the processor time of the parts of all executors so far.
+
+        ``java`` is the time of the Java processes. The times of some of its threads follow:
+        ``compiler`` compiles Java, ``collector`` frees memory, ``network`` sends and receives
+        shuffled rows. ``python`` is the time that Python processes compute, and ``python_kernel``
+        the time that the kernel works for them.
+        """
+        executors = set(self.executors())
+        by_pid = {found.pid: found for found in _processes()}
+        java = [by_pid[pid] for pid in executors & by_pid.keys()]
+        pythons = [by_pid[pid] for pid in _with_children(executors, by_pid) - executors]
+        parts = dict.fromkeys(THREADS, 0.0)
+        for pid in executors:
+            for name, seconds in _threads(pid):
+                for part, beginnings in THREADS.items():
+                    parts[part] += seconds if name.startswith(beginnings) else 0.0
+        return {
+            "java": sum(found.user + found.kernel for found in java),
+            **parts,
+            "python": sum(found.user + found.ended_user for found in pythons),
+            "python_kernel": sum(found.kernel + found.ended_kernel for found in pythons),
+        }
 
     def core_seconds(self) -> float:
         """Return the processor time of workers, executors and their Python processes so far."""
@@ -71,10 +100,15 @@ def machine_seconds() -> tuple[float, float]:
 def _seconds_of(roots: set[int]) -> float:
     """Return the processor time of some processes and of all that they have started."""
     by_pid = {found.pid: found for found in _processes()}
+    return sum(sum(by_pid[pid][2:]) for pid in _with_children(roots, by_pid))
+
+
+def _with_children(roots: set[int], by_pid: Mapping[int, "Process"]) -> set[int]:
+    """Return some processes and all that they have started, without those that have ended."""
     ours = set(roots)
     while more := {pid for pid, found in by_pid.items() if found.parent in ours} - ours:
         ours |= more
-    return sum(by_pid[pid].seconds for pid in ours & by_pid.keys())
+    return ours & by_pid.keys()
 
 
 class Process(NamedTuple):
@@ -82,7 +116,10 @@ class Process(NamedTuple):
 
     pid: int
     parent: int
-    seconds: float
+    user: float
+    kernel: float
+    ended_user: float
+    ended_kernel: float
 
 
 @contextmanager
@@ -224,17 +261,14 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _compiler_seconds_of(pid: int) -> float:
-    """Return the processor time of the compiler threads of a Java process."""
-    total = 0
+def _threads(pid: int) -> Iterator[tuple[str, float]]:
+    """Yield the names and the processor times of the threads of a process."""
     for path in Path(f"/proc/{pid}/task").glob("*/stat"):
         try:
             name, rest = path.read_text().split("(", 1)[1].rsplit(")", 1)
         except OSError:  # the thread has ended
             continue
-        if name.startswith(("C1 ", "C2 ")):
-            total += sum(map(int, rest.split()[11:13]))
-    return total / os.sysconf("SC_CLK_TCK")
+        yield name, sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _processes() -> Iterator[Process]:
@@ -244,5 +278,5 @@ def _processes() -> Iterator[Process]:
             fields = path.read_text().rsplit(")", 1)[1].split()
         except OSError:  # it has ended
             continue
-        ticks = sum(map(int, fields[11:15]))
-        yield Process(int(path.parent.name), int(fields[1]), ticks / os.sysconf("SC_CLK_TCK"))
+        seconds = [int(ticks) / os.sysconf("SC_CLK_TCK") for ticks in fields[11:15]]
+        yield Process(int(path.parent.name), int(fields[1]), *seconds)
