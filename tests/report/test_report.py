@@ -1,7 +1,6 @@
 """report.html: its figures are those of the guarantee, and nothing in it comes from a text."""
 
 import inspect
-import json
 import re
 import shutil
 import subprocess
@@ -16,10 +15,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from minijinja import TemplateError
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf.cli import main
-from syntf.core import entropy
+from syntf.core import entropy, tables
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown, shown_ratio
 from syntf.evaluation.attack.linkage import FirstGuess, LinkageAttack, LinkageScore
@@ -97,7 +97,7 @@ def write(path, anonymizer, kept=("topic",)):
     columns = {name: list("abca") for name in kept}
     draft.write(
         path, anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-        pl.DataFrame({"document": range(len(TEXTS)), **columns}),
+        tables.from_polars(pl.DataFrame({"document": range(len(TEXTS)), **columns})),
         anonymizer.guarantee(kept_columns=kept), seen(anonymizer),
     )  # fmt: skip
     return path
@@ -230,36 +230,58 @@ def test_chances_of_words_are_the_table_s(build, chosen):
     assert found.chances.other == float(1 - sum(mean))
 
 
-def macros():
-    """The macros of the report's template."""
-    return page._environment().get_template("macros.html").module
-
-
-def test_the_compiled_templates_are_up_to_date():
-    """If not, run tools/compile_templates.py."""
-    compiled = json.loads(page._source(page.COMPILED_FILE))
-    assert compiled["digest"] == page.template_digest()
-    if compiled["jinja2"] == page._code_version():
-        assert compiled == json.loads(page.compile_templates())
-
-
-@pytest.mark.parametrize("compiled", ["", "{}", '{"jinja2": 0}', '{"jinja2": 5, "digest": ""}'])
-def test_stale_compiled_templates_are_not_used(build, monkeypatch, compiled):
-    anonymizer = build(neighbours=2, loss=4.0)
-    expected, clean = html(anonymizer), page._source
-    monkeypatch.setattr(
-        page, "_source", lambda name: compiled if name == page.COMPILED_FILE else clean(name)
-    )
-    page._environment.cache_clear()
-    assert html(anonymizer) == expected
-    page._environment.cache_clear()
+def call_macro(name, *arguments):
+    """Return what a macro of the report's template makes of some arguments."""
+    named = {f"argument{place}": value for place, value in enumerate(arguments)}
+    call = f"{{% from 'macros.html' import {name} %}}{{{{ {name}({', '.join(named)}) }}}}"
+    return page._environment().render_str(call, "call.html", **named)
 
 
 def test_a_share_that_is_shown_is_never_a_false_zero_or_one():
-    percent = macros().percent
-    assert [str(percent(share)).strip() for share in (0.99995, 0.995, 0.5, 0.00994, 1e-9)] == [
+    shares = (0.99995, 0.995, 0.5, 0.00994, 1e-9)
+    assert [call_macro("percent", share).strip() for share in shares] == [
         "over 99.99%", "99.50%", "50.0%", "0.99%", "under 0.01%",
     ]  # fmt: skip
+
+
+def test_numbers_are_written_as_python_writes_them():
+    """minijinja alone would write 1e-06 as 0.000001."""
+    values = [1e-06, 0.1, 25.4, 2**62, True, None]
+    template = "{% for value in values %}{{ value }} {% endfor %}"
+    found = page._environment().render_str(template, "a.html", values=values).split()
+    assert found == [str(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "template", ["%.0f", "%.1f", "%.2f", "%.3f", "%g", "{:,}", "{:,.0f}", "{:.1f}"]
+)
+def test_numbers_are_rounded_as_python_rounds_them(template):
+    """Exact ties too: 0.125 becomes 0.12, and 0.5 becomes 0."""
+    generator = np.random.default_rng(1)
+    numbers = [*(np.arange(-64, 4096) / 16).tolist(), *(np.arange(4096) / 1000).tolist()]
+    numbers += [*generator.random(2000).tolist(), *(10 ** generator.uniform(-8, 9, 2000)).tolist()]
+    if template == "{:,}":
+        numbers = [0, -1, 999, 1000, 1234567, 10**15]
+    call = "text|format(n)" if "%" in template else "text.format(n)"
+    loop = "{% for n in numbers %}{{ " + call + " }}\n{% endfor %}"
+    found = page._environment().render_str(loop, "a.txt", numbers=numbers, text=template)
+    expected = [template % n if "%" in template else template.format(n) for n in numbers]
+    assert found.splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ nothing }}", "{{ known.nothing }}", "{% if nothing %}{% endif %}"]
+)
+def test_a_name_that_is_not_defined_is_an_error(template):
+    with pytest.raises(TemplateError, match="undefined"):
+        page._environment().render_str(template, "a.html", known={})
+
+
+@pytest.mark.parametrize("name", page.TEMPLATES)
+def test_every_printed_alternative_has_an_else(name):
+    """Without it, minijinja passes None to the finalizer, which is printed."""
+    printed = re.findall(r"{{(.*?)}}", page._source(name), re.DOTALL)
+    assert [one for one in printed if one.count(" if ") != one.count(" else ")] == []
 
 
 @pytest.mark.parametrize("chosen", KINDS)
@@ -393,12 +415,12 @@ def test_pictures_are_to_scale():
     def at(name, picture):
         return [float(x) for x in re.findall(rf'{name}="([\d.]+)%"', picture)]
 
-    stacked = macros().stack(Chances(0.125, 0.5, 0.375), "x")
+    stacked = call_macro("stack", Chances(0.125, 0.5, 0.375), "x")
     assert (at(" x", stacked), at("width", stacked)) == ([0, 12.5, 62.5], [12.5, 50, 37.5])
-    drawn = macros().track(0.75, 0.5, 0.25, 0.125, "x")
+    drawn = call_macro("track", 0.75, 0.5, 0.25, 0.125, "x")
     assert at("cx", drawn) == [75, 50]
     assert at("x1", drawn) == [0, 12.5, 25, 75]
-    heights = re.findall(r' height="([\d.]+)"/', macros().histogram([1, 0, 4], "x", 100))
+    heights = re.findall(r' height="([\d.]+)"/', call_macro("histogram", [1, 0, 4], "x", 100))
     assert heights == ["25.0", "0.0", "100.0"]
 
 

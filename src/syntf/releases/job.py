@@ -36,7 +36,6 @@ from syntf.releases import draft as drafts
 from syntf.releases.contents import kept_columns
 from syntf.releases.contents.folder import check_target
 from syntf.releases.rest import Rest
-from syntf.report import page
 
 if TYPE_CHECKING:  # imported only by runs that need them
     from syntf.ledger.ledger import Ledger
@@ -264,8 +263,6 @@ def release(
 
             with note_charge(charge):
                 # 5. Draw.
-                if parallel.threads() > 1:
-                    page.load_ahead()
                 for counts, documents in run.draw(rest, draft, progress):
                     draft.add(counts, documents)
 

@@ -6,8 +6,6 @@ knows whether it has the templates that a release was written with.
 
 import json
 import textwrap
-import threading
-from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -20,7 +18,7 @@ from syntf.report.figures import PAPER, PUBLISHED, Sparsity, document_figures, f
 from syntf.report.table_summary import TableSummary
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from minijinja import Environment
 
     from syntf.report.evaluation import EvaluationScores
 
@@ -32,9 +30,6 @@ TEMPLATES = (
     "report.css", "report.html", "document.html", "verdict.html", "about.html", "compared.html",
     "tasks.html",
 )  # fmt: skip
-
-COMPILED_FILE = "compiled.json"
-"""The Python code of the templates, for a faster start (see decision 18)."""
 
 
 def render_report(
@@ -75,21 +70,7 @@ def render_report(
 
 def render(name: str, **context: Any) -> str:
     """Return a template filled with values."""
-    return _environment().get_template(name).render(context)
-
-
-def load_ahead() -> None:
-    """Load the templates on another thread, while texts are read without Python.
-
-    If this fails, for instance for lack of memory, :func:`render` tries again and raises the error.
-    """
-
-    def load() -> None:
-        with suppress(Exception):
-            _environment()
-
-    with suppress(RuntimeError):  # no further thread can be started
-        threading.Thread(target=load, daemon=True).start()
+    return _environment().render_template(name, **context)
 
 
 @cache
@@ -101,74 +82,58 @@ def template_digest() -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def compile_templates() -> str:
-    """Return the contents of :data:`COMPILED_FILE`."""
-    environment = _environment()
-    code = {name: environment.compile(_source(name), name, name, raw=True) for name in TEMPLATES}
-    record = {"jinja2": _code_version(), "digest": template_digest(), "code": code}
-    return json.dumps(record, indent=0) + "\n"
-
-
 def _source(name: str) -> str:
     return files("syntf.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _code_version() -> int:
-    """Return the version of the code that the installed jinja2 generates."""
-    from jinja2.bccache import bc_version
-
-    return bc_version
-
-
 @cache
 def _environment() -> "Environment":
-    """Return the environment of the templates; importing jinja2 takes some milliseconds."""
-    from jinja2 import BaseLoader, Environment, StrictUndefined, Template, select_autoescape
+    """Return the environment of the templates, which are loaded when they are rendered."""
+    from minijinja import Environment
 
-    try:
-        compiled = json.loads(_source(COMPILED_FILE))
-    except (OSError, ValueError):
-        compiled = {}
-    fresh = (compiled.get("jinja2"), compiled.get("digest")) == (_code_version(), template_digest())
-
-    class Loader(BaseLoader):
-        def load(self, environment: Environment, name: str, globals: Any = None) -> Template:
-            if fresh:
-                code = compile(compiled["code"][name], name, "exec")
-            else:
-                code = environment.compile(_source(name), name, name)
-            return environment.template_class.from_code(environment, code, globals or {})
-
-    environment = Environment(
-        loader=Loader(),
-        autoescape=select_autoescape(["html"], default=False),
-        finalize=_printable,
-        undefined=StrictUndefined,
+    return Environment(
+        loader=_source,
+        filters={"shown": shown, "wrapped": _wrapped, "tojson": _json},
+        auto_escape_callback=lambda name: name.endswith(".html"),
+        finalizer=_printable,
+        undefined_behavior="strict",
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["shown"] = shown
-    environment.filters["wrapped"] = _wrapped
-    return environment
 
 
 def _printable(value: Any) -> Any:
     """Replace characters that cannot be printed; templates pass every value through this.
 
-    >>> _printable("a\\x1b[2J"), _printable(3)
-    ('a?[2J', 3)
+    Numbers are written as Python writes them. A float without a fraction arrives here as an
+    integer, so templates print such floats with a format.
+
+    >>> _printable("a\\x1b[2J"), _printable(1e-06)
+    ('a?[2J', '1e-06')
     """
-    if type(value) is not str or value.isprintable():  # numbers, Markup that a template made
+    if hasattr(value, "__html__"):  # markup that a template made
         return value
-    return "".join(letter if letter.isprintable() else "?" for letter in value)
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _wrapped(text: str, start: str) -> str:
     """Break a text into lines of at most 84 characters, the first of which begins with `start`."""
-    from markupsafe import Markup  # a type that _printable leaves alone, line breaks included
+    from minijinja import safe  # _printable leaves this alone, line breaks included
 
     indent = " " * len(start)
     lines = textwrap.fill(_printable(text), 84, initial_indent=start, subsequent_indent=indent)
-    # README.txt is not HTML.
-    return Markup(lines)  # nosec B704
+    return safe(lines)  # README.txt is not HTML
+
+
+def _json(value: Any) -> str:
+    """Return JSON that is also HTML, with sorted keys and numbers as Python writes them."""
+    from minijinja import safe
+
+    text = json.dumps(value, sort_keys=True)
+    for letter in "<>&'":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return safe(text)

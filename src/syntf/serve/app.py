@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
-from jinja2 import Environment, PackageLoader
+from minijinja import Environment
 from starlette.exceptions import HTTPException
 
 from syntf import __version__
@@ -196,10 +196,13 @@ def add_prototypes(app: FastAPI, service: DocumentService, secured: Sequence[Any
 def add_files(app: FastAPI, paths: Mapping[str, tuple[str, str]], *, page: bool) -> None:
     """Add static files, by path. HTML files are templates, which know whether there is a page."""
     folder = files("syntf.serve").joinpath("static")
-    templates = Environment(loader=PackageLoader("syntf.serve", "static"), autoescape=True)
+    templates = Environment(
+        loader=lambda name: folder.joinpath(name).read_text(encoding="utf-8"),
+        undefined_behavior="strict",
+    )
     for path, (name, media_type) in paths.items():
         if name.endswith(".html"):
-            content = templates.get_template(name).render(page=page).encode()
+            content = templates.render_template(name, page=page).encode()
         else:
             content = folder.joinpath(name).read_bytes()
         app.add_api_route(path, file_route(content, media_type), include_in_schema=False)
