@@ -146,11 +146,14 @@ class NeighbourhoodMechanism:
             raise TableError(
                 "the neighbours differ from those the loss was measured on; nothing was drawn"
             )
-        bits = entropy.words(source, inputs.size)
+        # The system keeps no state, so each thread may ask it for the bits of its own blocks.
+        bits = None if source is entropy.system else entropy.words(source, inputs.size)
         flat, outputs = inputs.astype(np.int32, copy=False).ravel(), np.empty(inputs.size, np.int32)
 
         def draw_block(block: slice) -> int:
-            outputs[block] = drawn = self._draw(flat[block], bits[block])
+            rows = flat[block]
+            own = entropy.words(source, rows.size) if bits is None else bits[block]
+            outputs[block] = drawn = self._draw(rows, own)
             return drawn.size
 
         for done in parallel.in_blocks(draw_block, inputs.size, _BLOCK_DRAWS):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf import __version__
-from syntf.core import entropy
+from syntf.core import entropy, parallel
 from syntf.core.choices import Provenance
 from syntf.core.counts import Counts, matrix, stack
 from syntf.core.errors import SyntfError
@@ -125,6 +125,7 @@ class Anonymizer:
 
         `rating` is computed if it is not given; the other parameters are those of :meth:`build`.
         """
+        find_digest = parallel.beside(lambda: vectors.digest)
         mechanism = build.build(
             rating or rate_words(settings, vectors, vocabulary),
             epsilon=settings.epsilon or 0.0,  # ignored if there is a loss
@@ -137,7 +138,7 @@ class Anonymizer:
         if settings.loss is not None:
             _check_loss(settings.loss, mechanism)
         anonymizer = cls(
-            settings, analyzer, vocabulary, mechanism, vectors.digest,
+            settings, analyzer, vocabulary, mechanism, find_digest(),
             source=source, notes=vectors.notes,
         )  # fmt: skip
         if settings.weights == "tfidf":

@@ -135,6 +135,8 @@ class _Joined(io.RawIOBase):
         return True
 
     def readinto(self, into: Any) -> int:
+        if not self._first and hasattr(self._file, "readinto"):
+            return int(self._file.readinto(into))
         taken = self._first[: len(into)] or self._file.read(len(into))
         self._first = self._first[len(taken) :]
         into[: len(taken)] = taken
