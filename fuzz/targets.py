@@ -28,6 +28,7 @@ import polars as pl
 from scipy.sparse import csr_matrix, save_npz
 
 from syntf import SynTF
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment.results import read_results
 from syntf.evaluation.experiment.run_log import RunLog
@@ -114,7 +115,7 @@ def _batches(inputs: Sequence[Path], **options: Any) -> None:
         found = columns.texts(frame, "text")
         assert len(found) == frame.height > 0
         "".join(found).encode()  # no lone surrogate is left
-        write_documents(io.BytesIO(), frame.frame())
+        write_documents(io.BytesIO(), tables.of(frame.as_arrow()))
         Words.check(found)
 
 
@@ -322,7 +323,7 @@ def _resumed(folder: Path) -> None:
         assert draft.documents == sum(draft._rows) >= 0
         for shard, rows in enumerate(draft._rows):
             counts, documents = draft.read_shard(shard)
-            assert counts.shape[0] == documents.height == rows
+            assert counts.shape[0] == documents.num_rows == rows
 
 
 def _log(raw: bytes, folder: Path) -> None:

@@ -77,6 +77,7 @@ def loaded(tmp_path_factory, python):
         "scipy",
         "threadpoolctl",
         "multiprocessing",
+        "polars",
     ],
 )
 def test_run_does_not_import(loaded, module):
@@ -84,7 +85,7 @@ def test_run_does_not_import(loaded, module):
 
 
 def test_run_imports_what_it_uses(loaded):
-    assert {"numpy", "polars", "syntf.inputs.formats.csv_rows", "syntf.releases.draft"} <= loaded
+    assert {"numpy", "arro3.io", "syntf.inputs.formats.csv_rows", "syntf.releases.draft"} <= loaded
 
 
 BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}

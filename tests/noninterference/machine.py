@@ -23,6 +23,7 @@ from scipy.io import mmread
 from scipy.sparse import csr_matrix, load_npz
 
 from syntf.cli.app import main
+from syntf.core import tables
 from syntf.inputs import corpus
 from syntf.inputs.formats import csv_rows, json_lines, mbox
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
@@ -346,16 +347,16 @@ class Machine:
         rows[place] = second.rows[place]
         target = self.folder / "rebuilt"
         target.mkdir()
-        frames = [
-            pl.read_parquet(raw)
+        documents = [
+            tables.from_parquet(raw)
             for name, raw in first.files.items()
             if name.startswith("documents") and name.endswith(".parquet")
         ]
         shards, start = [], 0
-        for frame in frames:
-            own = np.array(rows[start : start + frame.height], dtype=np.int32)
-            shards.append((csr_matrix(own.reshape(frame.height, len(WORDS))), frame))
-            start += frame.height
+        for table in documents:
+            own = np.array(rows[start : start + table.num_rows], dtype=np.int32)
+            shards.append((csr_matrix(own.reshape(table.num_rows, len(WORDS))), table))
+            start += table.num_rows
         names = folder.shard_names(len(shards))
         written = folder.write_shards(
             target, zip(names, shards, strict=True), WORDS, numbered=False, format=format

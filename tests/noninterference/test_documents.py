@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from pairs import TEXTS, texts
 from whole_documents import DocumentMachine, compare
 
 from syntf.codebook.encoder import Encoder
+from syntf.core import tables
 from syntf.pipeline.document import DocumentMechanism
 from syntf.releases import document_run
 from syntf.releases.contents.writers import WRITERS
@@ -176,9 +176,7 @@ def write_the_true_answer_beside_the_released_one(patch):
         found = described(released, labels)
         note = " " if all(true) else ""
         true.clear()
-        return [
-            column.cast(pl.String) + note if column.name == "labels" else column for column in found
-        ]
+        return {**found, "labels": tables.strings([f"{label}{note}" for label in labels])}
 
     patch.setattr(DocumentMechanism, "draw", drawn)
     patch.setattr(document_run, "released_columns", columns)

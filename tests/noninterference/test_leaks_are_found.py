@@ -9,6 +9,7 @@ import pytest
 from one_machine import compare
 from pairs import TEXTS
 
+from syntf.core import tables
 from syntf.core.counts import take
 from syntf.inputs import corpus
 from syntf.inputs.formats import json_lines, mbox
@@ -66,7 +67,7 @@ def sort_by_length(patch):
 
     def sorted_columns(self, rows, first):
         lengths = rows["text"].str.len_bytes().to_numpy()
-        return columns_of(self, rows, first)[np.argsort(lengths, kind="stable")]
+        return tables.taken(columns_of(self, rows, first), np.argsort(lengths, kind="stable"))
 
     patch.setattr(Rest, "released_columns", sorted_columns)
 
@@ -123,7 +124,7 @@ def keep_the_longest_last(patch):
     def almost(read, shards, scratch, source):
         for counts, documents in shuffled(read, shards, scratch, source):
             order = np.argsort(np.diff(counts.indptr), kind="stable")
-            yield take(counts, order), documents[order]
+            yield take(counts, order), tables.taken(documents, order)
 
     patch.setattr(draft, "shuffled", almost)
 

@@ -27,7 +27,7 @@ from scipy.sparse import csr_matrix
 
 import syntf
 from syntf.cli.app import main
-from syntf.core import csv_files
+from syntf.core import csv_files, tables
 from syntf.core.counts import Rows
 from syntf.core.errors import SyntfError
 from syntf.evaluation.experiment import results, run_log
@@ -213,7 +213,7 @@ def test_reading_a_parquet_file_opens_and_writes_no_other_file(tmp_path, monkeyp
     assert frame["text"].to_list() == ["own"]
     counts = csr_matrix(np.ones((1, 1), dtype=np.int32))
     with drafts.Draft(tmp_path / "out") as draft:
-        draft.add(counts, frame.drop("text"))
+        draft.add(counts, tables.from_polars(frame.drop("text")))
     assert sorted(os.listdir(tmp_path)) == ["[a].parquet", "a.parquet"]
     assert not (tmp_path.parent / "evil").exists()
 
@@ -263,7 +263,9 @@ def test_a_release_for_a_spreadsheet_holds_no_formula(formula, tmp_path):
     with (tmp_path / "vectors.csv").open("wb") as file:
         writers.csv(file, counts, [formula.strip(), "cat"], 0)
     kept = {formula: [formula, None], "number": ["-1.5", "+7"], "list": [[formula], ["a", "b"]]}
-    (tmp_path / "documents.csv").write_bytes(writers.documents_csv(pl.DataFrame(kept)))
+    (tmp_path / "documents.csv").write_bytes(
+        writers.documents_csv(tables.from_polars(pl.DataFrame(kept)))
+    )
     for name in ("vectors.csv", "documents.csv"):
         with (tmp_path / name).open(encoding="utf-8-sig", newline="") as file:
             cells = [cell for line in csv.reader(file) for cell in line]

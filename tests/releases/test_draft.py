@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, load_npz
 
+from syntf.core import tables
 from syntf.core.counts import matrix
 from syntf.core.entropy import system
 from syntf.core.errors import SyntfError
@@ -23,7 +24,7 @@ from syntf.report.table_summary import Chances, TableSummary
 
 TERMS = ["cat", "café", "猫", "dog"]
 COUNTS = csr_matrix(np.array([[3, 0, 0, 2], [0, 5, 0, 0], [1, 1, 2, 1]], dtype=np.int32))
-DOCUMENTS = pl.DataFrame({"document": [0, 1, 2], "topic": ["a", None, "c, d"]})
+DOCUMENTS = tables.from_polars(pl.DataFrame({"document": [0, 1, 2], "topic": ["a", None, "c, d"]}))
 FILES = {
     "vectors.npz", "vocabulary.txt", "documents.parquet", "guarantee.json", "README.txt",
     "report.html", "croissant.json",
@@ -104,7 +105,7 @@ def test_vocabulary_file_has_one_term_per_line(tmp_path):
 
 def test_documents_file_holds_the_given_columns(tmp_path):
     write(tmp_path / "out")
-    assert pl.read_parquet(tmp_path / "out" / "documents.parquet").equals(DOCUMENTS)
+    assert pl.read_parquet(tmp_path / "out" / "documents.parquet").equals(pl.DataFrame(DOCUMENTS))
 
 
 def test_the_guarantee_can_be_read_back(tmp_path):
@@ -199,7 +200,7 @@ def test_force_replaces_the_whole_release(tmp_path):
     write(
         tmp_path / "out",
         counts=COUNTS[:1],
-        documents=DOCUMENTS[:1],
+        documents=DOCUMENTS.slice(0, 1),
         guarantee=promise(seeded=True),
         force=True,
     )
@@ -280,7 +281,7 @@ def interrupted(*args, **kwargs):
 
 WRITING = [
     "syntf.releases.contents.archive.write",
-    "polars.DataFrame.write_parquet",
+    "syntf.core.tables.write_parquet",
     "syntf.releases.contents.folder.render_readme",
 ]
 
@@ -370,7 +371,7 @@ def test_full_shards_are_written_to_disk_at_once(tmp_path, monkeypatch, size):
         with drafts.Draft(tmp_path / "out") as draft:
             draft.add(COUNTS, DOCUMENTS)
             if size == 4:
-                draft.add(COUNTS[:2], DOCUMENTS[:2])
+                draft.add(COUNTS[:2], DOCUMENTS.slice(0, 2))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as raised:
@@ -381,7 +382,7 @@ def test_full_shards_are_written_to_disk_at_once(tmp_path, monkeypatch, size):
     assert state["rows"] == {3: [3], 4: [3, 2]}[size]
     with drafts.Draft(tmp_path / "out", resume=True) as draft:
         assert draft.documents == total
-        draft.add(COUNTS[2:], DOCUMENTS[2:])
+        draft.add(COUNTS[2:], DOCUMENTS.slice(2))
         draft.finish(TERMS, promise(), PORTRAIT)
     parts = sorted((tmp_path / "out").glob("vectors-*.npz"))
     rows = [row for part in parts for row in load_npz(part).toarray().tolist()]
@@ -394,7 +395,7 @@ def test_a_single_shard_is_shuffled_uniformly(tmp_path):
     seen = dict.fromkeys(itertools.permutations(range(3)), 0)
     for _ in range(600):
         ((counts, documents),) = shuffled(lambda shard: (COUNTS, DOCUMENTS), 1, tmp_path, system)
-        order = documents["document"].to_list()
+        order = tables.values_of(documents, "document")
         assert np.array_equal(matrix(counts).toarray(), COUNTS.toarray()[order])
         seen[tuple(order)] += 1
     assert sum((count - 100) ** 2 / 100 for count in seen.values()) < 37.3

@@ -9,6 +9,7 @@ from syntf import release
 from syntf.inputs import corpus as inputs
 from syntf.inputs.corpus import Corpus
 from syntf.inputs.formats import csv_rows
+from syntf.inputs.rows import Rows
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
@@ -31,7 +32,9 @@ def built(chosen):
 def test_the_estimated_size_is_near_that_of_the_release(tmp_path, chosen, format):
     table = pl.DataFrame({"text": TEXTS, "place": [text[:20] for text in TEXTS]})
     table.write_csv(tmp_path / "texts.csv")
-    rate = estimate.measure(built(chosen), TEXTS[:200], table[:200, ["place"]], format=format)
+    rate = estimate.measure(
+        built(chosen), TEXTS[:200], Rows.of(table[:200, ["place"]]), format=format
+    )
     seconds, size = estimate.estimate(rate, len(TEXTS), whole=False, setup=1.0)
     assert seconds == pytest.approx(1.0 + len(TEXTS) * rate.seconds)
     made = release(

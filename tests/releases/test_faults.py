@@ -315,7 +315,7 @@ def test_an_unwritable_folder_is_refused_before_any_work(place, namespace, monke
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on addresses (Linux)")
-@pytest.mark.parametrize("megabytes", [100, 300, 450])
+@pytest.mark.parametrize("megabytes", [60, 120, 150])
 def test_a_run_without_enough_memory_leaves_no_release(place, monkeypatch, trust, megabytes):
     """With the least, a library ends the process before the program has begun: in its words."""
     (place.parent / "site" / "sitecustomize.py").unlink()  # its own imports would fail first

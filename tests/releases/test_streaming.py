@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse import csr_matrix, load_npz, vstack
 
 from syntf.cli.app import main
-from syntf.core import entropy
+from syntf.core import entropy, tables
 from syntf.core.counts import matrix
 from syntf.inputs import corpus
 from syntf.inputs.formats import csv_rows
@@ -107,18 +107,18 @@ def test_a_shuffle_over_shards_is_uniform(tmp_path, monkeypatch, piles, together
     monkeypatch.setattr(shuffle, "PILES", piles)
     monkeypatch.setattr(shuffle, "DEALT_TOGETHER", together)
     places = []
-    shards = [(csr_matrix(np.eye(10, 10, dtype=np.int32)), pl.DataFrame({"n": range(a, a + 10)}))
-              for a in (0, 10, 20)]  # fmt: skip
+    counts = csr_matrix(np.eye(10, 10, dtype=np.int32))
+    shards = [(counts, tables.of({"n": tables.numbers(np.arange(a, a + 10))})) for a in (0, 10, 20)]
     with drafts.Draft(tmp_path / "out") as draft:
         for counts, documents in shards:
             draft.add(counts, documents)
         for _ in range(200):
             order = []
             for counts, documents in shuffled(draft.read_shard, 3, tmp_path, entropy.system):
-                order += documents["n"].to_list()
-                assert (
-                    matrix(counts).toarray().argmax(axis=1) == documents["n"].to_numpy() % 10
-                ).all()
+                numbers = tables.values_of(documents, "n")
+                order += numbers
+                columns = matrix(counts).toarray().argmax(axis=1)
+                assert columns.tolist() == [number % 10 for number in numbers]
             assert not list(tmp_path.glob("pile*"))
             places.append(order.index(0))
             assert sorted(order) == list(range(30))

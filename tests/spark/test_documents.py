@@ -86,7 +86,7 @@ def test_documents_without_ids_are_found_by_their_own_numbers():
 
 def test_executors_import_only_what_they_draw_with():
     """Every Python process of an executor pays for its imports."""
-    modules = "{'polars', 'scipy', 'pandas', 'jinja2', 'sklearn', 'pyspark', 'pyarrow'}"
+    modules = "{'polars', 'scipy', 'pandas', 'minijinja', 'sklearn', 'pyspark', 'pyarrow'}"
     script = f"import sys, syntf.spark.documents; sys.exit(bool({modules} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
 

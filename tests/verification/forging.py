@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from syntf.core import tables
 from syntf.core.release_names import CARD_FILE
 from syntf.releases.contents import folder as release_folder
 from syntf.releases.contents.croissant import render_card
@@ -46,7 +47,7 @@ def forge(folder, *, files=None, card=True, **changed):
 def forge_card(folder, guarantee):
     """Write croissant.json for the files as they are."""
     parts = sorted(folder.glob("documents*.parquet"))
-    schema = pl.read_parquet_schema(parts[0])
+    schema = tables.types(tables.from_polars(pl.read_parquet(parts[0])))
     documents = sum(pl.scan_parquet(part).select(pl.len()).collect().item() for part in parts)
     counts = sorted(path.name for path in folder.glob("vectors*"))[0].replace("-00000", "-*")
     files = release_folder.digests(folder)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 import threadpoolctl
 
-from syntf.core import parallel, release_names
+from syntf.core import parallel, release_names, tables
 from syntf.core.errors import SyntfError
 from syntf.mechanism import kernels
 from syntf.pipeline.anonymizer import Anonymizer
@@ -36,7 +36,7 @@ def release(tmp_path_factory):
     made = tmp_path_factory.mktemp("beside") / "release"
     drafts.write(
         made, anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-        pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        tables.from_polars(pl.DataFrame({"document": range(len(TEXTS))})), anonymizer.guarantee(),
         summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=9),
     )  # fmt: skip
     return made

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from syntf.cli import main, output
 from syntf.cli.commands import verify as command
-from syntf.core import cache_store, entropy
+from syntf.core import cache_store, entropy, tables
 from syntf.core.errors import SyntfError
 from syntf.mechanism.exponential import table_key
 from syntf.mechanism.rating import WithEmptyDocument
@@ -50,7 +50,7 @@ def make(toy_vectors, toy_words, tmp_path_factory):
         folder = tmp_path_factory.mktemp("made") / "release"
         drafts.write(
             folder, anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-            pl.DataFrame(documents), anonymizer.guarantee(kept_columns=kept),
+            tables.from_polars(pl.DataFrame(documents)), anonymizer.guarantee(kept_columns=kept),
             summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=LENGTH),
             format=format,
         )  # fmt: skip
@@ -118,7 +118,7 @@ def test_every_format_is_verified(make, check, format):
 
 
 def test_synonyms_are_unverifiable(make, check, toy_wordnet, monkeypatch):
-    monkeypatch.setenv("SYNTF_UNVERIFIABLENET", str(toy_wordnet))
+    monkeypatch.setenv("SYNTF_WORDNET", str(toy_wordnet))
     for vocabulary in (None, ["cat", "run"]):
         result = check(make(neighbours=None, vocabulary=vocabulary, synsets=True))
         assert result.verified
@@ -411,12 +411,12 @@ def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
     mechanism, _ = check(folder).table
     drawn = mechanism.sample(np.arange(9 * LENGTH).reshape(9, LENGTH) % 40)
     counts = csr_matrix([np.bincount(row, minlength=40) for row in drawn], dtype=np.int32)
-    documents = pl.DataFrame({"document": range(3), "topic": list("abc")})
     for format in sorted(WRITERS):
         with drafts.Draft(tmp_path / format) as draft:
             for shard in range(3):
                 numbers = release_folder.row_numbers(3 * shard, 3)
-                draft.add(counts[3 * shard : 3 * shard + 3], documents.with_columns(numbers))
+                documents = tables.of({"document": numbers, "topic": tables.strings(list("abc"))})
+                draft.add(counts[3 * shard : 3 * shard + 3], documents)
             draft.finish(terms, replace(guarantee, files={}), seen, format=format)
         result = check(tmp_path / format)
         assert result.verified
@@ -647,7 +647,7 @@ def test_the_preset_words_is_verified_without_other_files(words_synthetic, tmp_p
     anonymizer = words_synthetic._anonymizer
     drafts.write(
         tmp_path / "out", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-        pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        tables.from_polars(pl.DataFrame({"document": range(len(TEXTS))})), anonymizer.guarantee(),
         summarize_table(
             anonymizer.mechanism, anonymizer.vocabulary, length=anonymizer.settings.length
         ),

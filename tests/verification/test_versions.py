@@ -11,6 +11,7 @@ import pytest
 
 from syntf import __version__
 from syntf.cli.commands import verify as command
+from syntf.core import tables
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import CAVEATS, CHECKSUM, FORMAT, canonical_json, checksum
@@ -51,7 +52,7 @@ def release(toy_vectors, toy_words, tmp_path):
     anonymizer = Anonymizer.build(settings, TEXTS)
     draft.write(
         tmp_path / "release", anonymizer.anonymize(TEXTS), anonymizer.vocabulary.outputs,
-        pl.DataFrame({"document": range(len(TEXTS))}), anonymizer.guarantee(),
+        tables.from_polars(pl.DataFrame({"document": range(len(TEXTS))})), anonymizer.guarantee(),
         summarize_table(anonymizer.mechanism, anonymizer.vocabulary, length=20),
     )  # fmt: skip
     return tmp_path / "release"
@@ -160,9 +161,7 @@ def test_the_template_digest_covers_all_wording(reword, monkeypatch):
     found.add(page.template_digest())
     assert len(found) == 3
     folder = Path(page.__file__).parent / "templates"
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
-        [*page.TEMPLATES, page.COMPILED_FILE]
-    )
+    assert sorted(path.name for path in folder.iterdir()) == sorted(page.TEMPLATES)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Errors for people: each message says what is wrong and what to do next."""
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -32,6 +33,15 @@ def printable(line: str) -> str:
     True
     """
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
+
+
+def polars_errors() -> tuple[type[BaseException], ...]:
+    """Return what polars raises; nothing if no module has imported it."""
+    if "polars" not in sys.modules:
+        return ()
+    from polars import exceptions
+
+    return exceptions.PolarsError, exceptions.PanicException
 
 
 class SyntfError(ValueError):

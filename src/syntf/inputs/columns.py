@@ -1,13 +1,14 @@
 """Take texts, names and released columns from a table, each value by itself."""
 
 from collections.abc import Sequence
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from syntf.core.errors import SyntfError, suggestion
 from syntf.inputs.encodings import Undecodable
 from syntf.inputs.rows import Rows, Values
+
+if TYPE_CHECKING:  # the functions import it, once there is a series
+    import polars as pl
 
 NAMES_OF_TEXTS = (
     "text", "body", "content", "message", "comment", "review", "description", "document", "post",
@@ -19,7 +20,7 @@ LISTED_COLUMNS = 20
 """How many columns an error message lists."""
 
 
-def texts(table: pl.DataFrame | Rows, column: str) -> list[str]:
+def texts(table: "pl.DataFrame | Rows", column: str) -> list[str]:
     """Return the texts of a column; a null is an empty text."""
     values = text_column(_column(table, column), column)
     return values if isinstance(values, list) else values.to_list()
@@ -32,6 +33,8 @@ def text_column(values: Values, column: str, undecodable: Undecodable = "replace
     """
     if isinstance(values, list):
         return values
+    import polars as pl
+
     if values.dtype == pl.String and not values.null_count():
         return values
     if values.dtype == pl.Binary:
@@ -54,7 +57,7 @@ def text_column(values: Values, column: str, undecodable: Undecodable = "replace
     raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")
 
 
-def names(table: pl.DataFrame | Rows, column: str) -> list[str]:
+def names(table: "pl.DataFrame | Rows", column: str) -> list[str]:
     """Return the ids or authors in a column, for a ledger; a null is the empty name.
 
     The same number must be the same name in every file. A column of whole numbers with a gap is
@@ -63,6 +66,8 @@ def names(table: pl.DataFrame | Rows, column: str) -> list[str]:
     values = _column(table, column)
     if isinstance(values, list):
         return values
+    import polars as pl
+
     if values.dtype == pl.Boolean:
         raise SyntfError(f"column {column!r} holds true and false, which identify nothing")
     if not values.dtype.is_float():
@@ -97,7 +102,7 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
             raise SyntfError(f"no column {column!r}; {found}")
 
 
-def _column(table: pl.DataFrame | Rows, column: str) -> Values:
+def _column(table: "pl.DataFrame | Rows", column: str) -> Values:
     require([column], table.columns)
     return table.values[column] if isinstance(table, Rows) else table[column]
 
@@ -112,6 +117,8 @@ def _suggested(column: str, existing: Sequence[str]) -> str:
 
 
 def _without_categories(kind: Any) -> Any:
+    import polars as pl
+
     if isinstance(kind, pl.Categorical | pl.Enum):
         return pl.String()
     if isinstance(kind, pl.List):

@@ -11,9 +11,7 @@ from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, Literal
 
 from syntf.core.errors import InputError, SyntfError, UnavailableError
 from syntf.inputs import columns, files, readers
@@ -21,6 +19,9 @@ from syntf.inputs.encodings import Undecodable, check_encoding
 from syntf.inputs.files import display_name
 from syntf.inputs.places import STDIN, Database, Place
 from syntf.inputs.rows import Rows, concatenate
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BATCH = 1 << 15
 """The largest number of documents in a batch."""
@@ -192,7 +193,7 @@ class Corpus:
         """Yield the rows of one file after the other, in pieces of any size."""
         self.skipped_places.clear()
         self.skipped_rows = self.bytes_read = 0
-        schema: pl.Schema | None = None
+        types: list[tuple[str, str]] = []
         self._request.most = BATCH
         for path, format in zip(self.paths, self.formats, strict=True):
             start = self._start = self.bytes_read
@@ -206,12 +207,12 @@ class Corpus:
                     which = f"{display_name(path)}: " if len(self.paths) > 1 else ""
                     likely = files.likely_format(path, format)
                     raise SyntfError(f"{which}{error}{likely and f'; {likely}'}") from None
-                if schema is not None and schema != wanted.schema:
+                if types and types != wanted.types:
                     raise SyntfError(
                         f"{display_name(path)} has other columns, or columns of other types, than "
                         "the files before it"
                     )
-                schema = wanted.schema
+                types = wanted.types
                 rows += found.height
                 if self.bad_rows == "stop" and self.skipped_rows:
                     if rows + self.skipped_rows >= TRIED_ROWS:
@@ -285,7 +286,7 @@ class Corpus:
             self.notices.append(notice)
 
 
-def read(path: str | PathLike[str], **reader: Any) -> pl.DataFrame:
+def read(path: str | PathLike[str], **reader: Any) -> "pl.DataFrame":
     """Read all rows of a file, or of a folder (columns ``path`` and ``text``).
 
     `reader` are further arguments of a :class:`Corpus`, such as ``encoding``.
@@ -306,7 +307,7 @@ def read_texts(
     return columns.texts(_read_all(Corpus(inputs, text, [], **reader)), text)
 
 
-def _read_all(corpus: Corpus) -> pl.DataFrame:
+def _read_all(corpus: Corpus) -> "pl.DataFrame":
     with closing(corpus):
         frame = concatenate(list(corpus)).frame()
     if corpus.skipped_rows:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from syntf.core.errors import SyntfError, UnavailableError
+from syntf.core.errors import SyntfError, UnavailableError, polars_errors
 from syntf.inputs import columns, files
 from syntf.inputs.encodings import UTF_8, Undecodable, codec_of, decodable, marked_encoding
 from syntf.inputs.files import display_name
 from syntf.inputs.places import STDIN, Database, Place, local_copy
 from syntf.inputs.rows import Rows
+
+if TYPE_CHECKING:  # imported by the readers that need it
+    import polars as pl
 
 _MALFORMED = (
     "it is not well-formed; look for an unclosed quote, a row with too many fields, or values of "
@@ -76,12 +77,12 @@ def read(place: Place, format: str, request: Request) -> Iterator[Rows]:
         raise kind(f"cannot read {name}: {reason}") from None
     except UnicodeError:  # raised by encodings that refuse more than single bytes
         raise SyntfError(f"cannot read {name}: it is not {request.encoding}") from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except polars_errors():
         # The message of polars may quote a text: do not pass it on.
         raise SyntfError(f"cannot read {name}: {_MALFORMED}") from None
 
 
-def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame | Rows]:
+def _read(place: Place, format: str, request: Request) -> "Iterator[pl.DataFrame | Rows]":
     """Yield the rows of an input; import only its reader, as some take long to load."""
     if isinstance(place, Database):
         from syntf.inputs.formats.databases import PostgreSQL
@@ -106,7 +107,7 @@ def _read(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame 
         yield from _stream(place, format, request)
 
 
-def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterator[pl.DataFrame]:
+def _columnar(place: Place, path: Path, format: str, request: Request) -> "Iterator[pl.DataFrame]":
     from syntf.inputs.formats import parquet
 
     if place not in request.checked and not parquet.survives(path, request.most, format):
@@ -116,7 +117,7 @@ def _columnar(place: Place, path: Path, format: str, request: Request) -> Iterat
     yield from parquet.frames(path, request.most, format)
 
 
-def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFrame | Rows]:
+def _stream(place: Place, format: str, request: Request) -> "Iterator[pl.DataFrame | Rows]":
     """Yield rows while a file is read."""
     name = display_name(place)
     codec = codec_of(request.encoding)
@@ -139,7 +140,7 @@ def _stream(place: Place, format: str, request: Request) -> Iterator[pl.DataFram
 
 def _reader(
     plain: Any, format: str, request: Request, codec: str, name: str
-) -> Iterator[pl.DataFrame] | Iterator[Rows]:
+) -> "Iterator[pl.DataFrame] | Iterator[Rows]":
     most, broken = request.most, partial(request.broken, name)
     if format == "mbox":
         from syntf.inputs.formats import mbox
@@ -184,7 +185,7 @@ def _check_json_columns(place: Place, request: Request, codec: str) -> None:
     request.checked.add(place)
 
 
-def _folder(folder: Path, request: Request) -> Iterator[pl.DataFrame]:
+def _folder(folder: Path, request: Request) -> Iterator[Rows]:
     """Yield the documents of a folder as rows: their paths and their texts."""
     from syntf.inputs.formats.folder import list_folder
 
@@ -197,7 +198,7 @@ def _folder(folder: Path, request: Request) -> Iterator[pl.DataFrame]:
     )
 
 
-def _document(place: Place, request: Request) -> Iterator[pl.DataFrame]:
+def _document(place: Place, request: Request) -> Iterator[Rows]:
     """Yield a single file as a row: its name and its text."""
     from syntf.inputs.formats import document_files
 
@@ -207,11 +208,11 @@ def _document(place: Place, request: Request) -> Iterator[pl.DataFrame]:
     yield from _documents([(place, kind, Path(name).name)], request)
 
 
-def _documents(found: Any, request: Request) -> Iterator[pl.DataFrame]:
+def _documents(found: Any, request: Request) -> Iterator[Rows]:
     from syntf.inputs.formats import document_files
 
-    schema = {"path": pl.String, "text": pl.String}
-    rows: list[tuple[str, str]] = []
+    paths: list[str] = []
+    texts: list[str] = []
     size = 0
     codec = codec_of(request.encoding)
     for place, kind, shown in found:
@@ -225,10 +226,11 @@ def _documents(found: Any, request: Request) -> Iterator[pl.DataFrame]:
         except document_files.DamagedDocument as error:
             request.broken(name, 0, str(error))
             continue
-        rows.append((display_name(Path(shown)), text))
+        paths.append(display_name(Path(shown)))
+        texts.append(text)
         size += len(text)
-        if len(rows) == request.most or size >= 1 << 22:
-            yield pl.DataFrame(rows, schema, orient="row")
-            rows, size = [], 0
-    if rows:
-        yield pl.DataFrame(rows, schema, orient="row")
+        if len(texts) == request.most or size >= 1 << 22:
+            yield Rows({"path": paths, "text": texts}, len(texts))
+            paths, texts, size = [], [], 0
+    if texts:
+        yield Rows({"path": paths, "text": texts}, len(texts))

@@ -1,23 +1,29 @@
 """Rows of an input, column by column: series of polars, or lists of strings.
 
 Some readers make strings of Python, and documents are read from strings of Python. Texts on this
-way stay as they are; a series would copy each of them twice.
+way stay as they are; a series would copy each of them twice, and importing polars takes long.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 
-Values = pl.Series | list[str]
+if TYPE_CHECKING:  # imported by readers that need it
+    import polars as pl
+
+Values: TypeAlias = "pl.Series | list[str]"
 """A column. The strings of a list are never None."""
+
+STRING = "String"
+"""The name of the type of strings, as polars calls it."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +34,11 @@ class Rows:
     height : the number of rows, also if no column is wanted.
     """
 
-    values: Mapping[str, Values]
+    values: "Mapping[str, Values]"
     height: int
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> "Rows":
+    def of(cls, frame: "pl.DataFrame") -> "Rows":
         """Return the rows of a frame."""
         names = named(frame.columns, "the input")
         columns = zip(names, frame.get_columns(), strict=True)
@@ -44,12 +50,12 @@ class Rows:
         return list(self.values)
 
     @property
-    def schema(self) -> pl.Schema:
-        """The types of the columns, in their order."""
-        return pl.Schema(
-            (name, pl.String() if isinstance(values, list) else values.dtype)
+    def types(self) -> list[tuple[str, str]]:
+        """The names of the columns with their types, as polars calls them, in their order."""
+        return [
+            (name, STRING if isinstance(values, list) else str(values.dtype))
             for name, values in self.values.items()
-        )
+        ]
 
     @property
     def size(self) -> int:
@@ -62,14 +68,14 @@ class Rows:
         )
 
     @overload
-    def __getitem__(self, which: str) -> pl.Series: ...
+    def __getitem__(self, which: str) -> "pl.Series": ...
     @overload
     def __getitem__(self, which: slice) -> "Rows": ...
     def __getitem__(self, which: str | slice) -> Any:
         """Return a column as a series, or some consecutive rows."""
         if isinstance(which, str):
             values = self.values[which]
-            return pl.Series(which, values, pl.String) if isinstance(values, list) else values
+            return _series(which, values) if isinstance(values, list) else values
         height = len(range(*which.indices(self.height)))
         return Rows({name: values[which] for name, values in self.values.items()}, height)
 
@@ -88,9 +94,31 @@ class Rows:
         }
         return Rows(kept, len(places))
 
-    def frame(self) -> pl.DataFrame:
+    def only(self, names: Sequence[str]) -> "Rows":
+        """Return the rows with some of their columns."""
+        return Rows({name: self.values[name] for name in names}, self.height)
+
+    def as_arrow(self) -> "dict[str, tables.Column]":
+        """Return the columns as columns of Arrow, by their names."""
+        kept: dict[str, tables.Column] = {}
+        for name, values in self.values.items():
+            if isinstance(values, list):
+                kept[name] = tables.strings(values)
+            else:
+                kept[name] = tables.from_polars(values.to_frame()).column(name)
+        return kept
+
+    def frame(self) -> "pl.DataFrame":
         """Return the rows as a frame of polars."""
+        import polars as pl
+
         return pl.DataFrame([self[name] for name in self.values])
+
+
+def _series(name: str, values: list[str]) -> "pl.Series":
+    import polars as pl
+
+    return pl.Series(name, values, pl.String)
 
 
 def named(columns: Sequence[str], file: str) -> list[str]:
@@ -115,5 +143,11 @@ def concatenate(parts: Sequence[Rows]) -> Rows:
         if all(isinstance(values, list) for values in columns):
             joined[name] = list(chain.from_iterable(cast("list[list[str]]", columns)))
         else:
-            joined[name] = pl.concat([part[name] for part in parts])
+            joined[name] = _concatenated([part[name] for part in parts])
     return Rows(joined, sum(part.height for part in parts))
+
+
+def _concatenated(parts: "Sequence[pl.Series]") -> "pl.Series":
+    import polars as pl
+
+    return pl.concat(parts)

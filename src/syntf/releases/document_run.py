@@ -16,13 +16,13 @@ from hashlib import sha256
 from itertools import chain
 
 import numpy as np
-import polars as pl
+from arro3.core import ChunkedArray, Table
 from numpy.typing import NDArray
 
 from syntf.codebook.encoder import Encoded, join
 from syntf.codebook.lists import EntryList
 from syntf.codebook.plan import PILOT_MOST
-from syntf.core import entropy, parallel
+from syntf.core import entropy, parallel, tables
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
@@ -179,7 +179,7 @@ class DocumentRun:
 
     def draw(
         self, rows: Rest, draft: "drafts.Draft", progress: Stages
-    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    ) -> Iterator[tuple[Counts, Table]]:
         """Draw for all documents that are not in the draft yet; yield shards.
 
         An input that can be read only once, and has more documents than the sample holds, has no
@@ -276,19 +276,19 @@ class DocumentRun:
 
     def _in_memory(
         self, rows: Rest, batches: Sequence[Rows], encoded: Encoded, pilot: Pilot
-    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    ) -> Iterator[tuple[Counts, Table]]:
         columns, done = [], rows.done
         for batch in batches:
             columns.append(rows.released_columns(batch, done))
             done += batch.height
         if columns:
-            yield self._shard(self._compared(encoded), pl.concat(columns), pilot, rows.done)
+            yield self._shard(self._compared(encoded), tables.joined(columns), pilot, rows.done)
 
     def _from_stream(
         self, rows: Rest, batches: Iterator[Rows], pilot: Pilot
-    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    ) -> Iterator[tuple[Counts, Table]]:
         waiting: list[Encoded] = []
-        columns: list[pl.DataFrame] = []
+        columns: list[Table] = []
         done = first = rows.done
 
         def encode(batch: Rows) -> Encoded:
@@ -299,10 +299,10 @@ class DocumentRun:
             columns.append(rows.released_columns(batch, done))
             done += batch.height
             if (done - first) % drafts.SHARD == 0:
-                yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+                yield self._shard(join(waiting), tables.joined(columns), pilot, first)
                 waiting, columns, first = [], [], done
         if columns:
-            yield self._shard(join(waiting), pl.concat(columns), pilot, first)
+            yield self._shard(join(waiting), tables.joined(columns), pilot, first)
 
     @property
     def _reads_quickly(self) -> bool:
@@ -315,8 +315,8 @@ class DocumentRun:
         return encoded.without_counts() if self.mechanism.plan.kind == "topics" else encoded
 
     def _shard(
-        self, encoded: Encoded, columns: pl.DataFrame, pilot: Pilot, first: int
-    ) -> tuple[Counts, pl.DataFrame]:
+        self, encoded: Encoded, columns: Table, pilot: Pilot, first: int
+    ) -> tuple[Counts, Table]:
         """Draw for the documents of a shard that are not in the pilot, and describe all."""
         mechanism = self.mechanism
         own = slice(*np.searchsorted(pilot.places, [first, first + len(encoded)]))
@@ -329,4 +329,6 @@ class DocumentRun:
         drawn = Drawn(answers, is_pilot, mechanism.general, self.sharpened)
         counts, labels = mechanism.described(drawn)
         self._count(drawn.counts())
-        return counts, pl.DataFrame([*columns.get_columns(), *released_columns(drawn, labels)])
+        for name, values in released_columns(drawn, labels).items():
+            columns = columns.append_column(name, ChunkedArray([values]))
+        return counts, columns

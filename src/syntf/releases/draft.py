@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 import numpy as np
-import polars as pl
+from arro3.core import Table
 
-from syntf.core import entropy
+from syntf.core import entropy, tables
 from syntf.core.counts import Counts, Rows
 from syntf.core.errors import COMPLETE, InputError, SyntfError
 from syntf.core.files import place_folder, replacing, restore_folder, sha256_of
@@ -96,14 +96,14 @@ class Draft:
     @property
     def documents(self) -> int:
         """The number of documents in complete shards."""
-        return sum(self._rows) + (self._held[1].height if self._held else 0)
+        return sum(self._rows) + (self._held[1].num_rows if self._held else 0)
 
-    def add(self, counts: Counts, documents: pl.DataFrame) -> None:
+    def add(self, counts: Counts, documents: Table) -> None:
         """Add a shard. A small first shard stays in memory until a second one or the end."""
         if self._held:
             self._write_shard(*self._held)
             self._held = None
-        if documents.height < SHARD and not self._rows:
+        if documents.num_rows < SHARD and not self._rows:
             self._held = counts, documents
         else:
             self._write_shard(counts, documents)
@@ -169,10 +169,10 @@ class Draft:
         path = self._folder / name
         return path.read_bytes() if self._rows and path.is_file() else None
 
-    def complete_documents(self) -> Iterator[pl.DataFrame]:
+    def complete_documents(self) -> Iterator[Table]:
         """Yield the documents of the complete shards that an earlier run wrote."""
         for shard in range(len(self._rows)):
-            yield pl.read_parquet(self._read_raw(shard)[1])
+            yield tables.from_parquet(self._read_raw(shard)[1])
 
     def discard(self) -> None:
         """Remove the draft."""
@@ -204,7 +204,7 @@ class Draft:
         with np.load(io.BytesIO(vectors)) as arrays:
             data, indices, indptr, shape = (arrays[name] for name in _ARRAYS)
         counts = Rows(data, indices, indptr, (int(shape[0]), int(shape[1])))
-        return counts, pl.read_parquet(documents)
+        return counts, tables.from_parquet(documents)
 
     def _acquire_lock(self) -> IO[bytes]:
         """Lock the draft: one run at a time writes to it. The lock ends with the process."""
@@ -254,7 +254,7 @@ class Draft:
         for path in set(self._folder.iterdir()) - keep:
             path.unlink()
 
-    def _write_shard(self, counts: Counts, documents: pl.DataFrame) -> None:
+    def _write_shard(self, counts: Counts, documents: Table) -> None:
         """Write both files of a shard, then list it in the state: it is complete from then on."""
         vectors, rows = self._files(len(self._rows))
         with replacing(vectors, durable=True) as file:
@@ -265,7 +265,7 @@ class Draft:
                 np.savez(file, format=np.array(b"csr"), **arrays)
         with replacing(rows, durable=True) as file:
             write_documents(file, documents)
-        self._rows.append(documents.height)
+        self._rows.append(documents.num_rows)
         self._digests.append(_joint_digest(sha256_of(vectors), sha256_of(rows)))
         state: dict[str, Any] = {
             "key": self._key, "packed": self._packed, "rows": self._rows, "digests": self._digests,
@@ -281,7 +281,7 @@ class Draft:
         documents_path.write_bytes(documents)
         with np.load(io.BytesIO(vectors)) as arrays:
             sizes = np.diff(arrays["indptr"])
-        return WrittenShard(sizes, pl.read_parquet_schema(io.BytesIO(documents)))
+        return WrittenShard(sizes, tables.types(tables.from_parquet(documents)))
 
     def _read_raw(self, shard: int) -> tuple[bytes, bytes]:
         """Return the bytes of both files of a shard, if they are those that were written."""
@@ -314,7 +314,7 @@ def write(
     target: Path,
     counts: Counts,
     vocabulary: Sequence[str],
-    documents: pl.DataFrame,
+    documents: Table,
     guarantee: Guarantee,
     table: TableSummary | DocumentSummary,
     *,

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-import polars as pl
-
 from syntf.codebook.plan import PILOT_MOST
+from syntf.core import tables
 from syntf.core.counts import Counts, stack
 from syntf.inputs.corpus import Corpus
 from syntf.inputs.rows import Rows
@@ -54,6 +53,8 @@ def count_documents(corpus: Corpus, first: int, rest: Iterator[Rows]) -> int | N
             folders = (path for path in corpus.paths if isinstance(path, Path))
             return sum(len(list_folder(folder).documents) for folder in folders)
         if set(corpus.formats) == {"parquet"} and all(isinstance(p, Path) for p in corpus.paths):
+            import polars as pl
+
             files = [str(path) for path in corpus.paths]
             return int(pl.scan_parquet(files, glob=False).select(pl.len()).collect().item())
         if not corpus.bytes_read:
@@ -67,7 +68,7 @@ def count_documents(corpus: Corpus, first: int, rest: Iterator[Rows]) -> int | N
 def measure(
     anonymizer: Anonymizer | DocumentAnonymizer,
     texts: Sequence[str],
-    kept: pl.DataFrame,
+    kept: Rows,
     *,
     format: str = "npz",
 ) -> Rate:
@@ -82,8 +83,8 @@ def measure(
     counts = _draw(anonymizer, some)
     file = io.BytesIO()
     WRITERS[format][1](file, counts, anonymizer.outputs, 0)
-    if kept.width:
-        write_documents(file, kept[: len(some)])
+    if kept.columns:
+        write_documents(file, tables.of(kept[: len(some)].as_arrow()))
     seconds = perf_counter() - began
     count = max(1, len(some))
     fixed = OTHER_FILES + sum(len(term) + 1 for term in anonymizer.outputs)

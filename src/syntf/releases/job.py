@@ -19,8 +19,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from syntf import __version__
 from syntf.core import entropy, parallel
 from syntf.core.errors import SyntfError
@@ -28,6 +26,7 @@ from syntf.core.progress import Stages, silent
 from syntf.inputs import files
 from syntf.inputs.corpus import MAX_BAD_ROWS, BadRows, Corpus
 from syntf.inputs.encodings import Undecodable
+from syntf.inputs.rows import Rows
 from syntf.pipeline import sample
 from syntf.pipeline.settings import Settings
 from syntf.privacy.bounds import documents_within
@@ -275,7 +274,7 @@ def release(
                     numbered=True,
                     format=format,
                 )
-    first = pl.DataFrame() if rest.first_columns is None else rest.first_columns
+    first = Rows({}, 0) if rest.first_columns is None else rest.first_columns
     return Release(
         path=out,
         documents=draft.documents,

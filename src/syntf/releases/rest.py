@@ -4,18 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import polars as pl
-
+from syntf.core import tables
 from syntf.core.progress import Advance
 from syntf.inputs import columns as input_columns
 from syntf.inputs.corpus import Corpus
-from syntf.inputs.rows import Rows
+from syntf.inputs.rows import Rows, concatenate
 from syntf.releases import draft as drafts
 from syntf.releases.contents.folder import row_numbers
 from syntf.releases.contents.kept_columns import LOOKED_AT
+from syntf.releases.contents.writers import ROW_NUMBER
 
 if TYPE_CHECKING:
     import numpy as np
+    from arro3.core import Table
     from numpy.typing import NDArray
 
     from syntf.ledger.names import Charge, Names
@@ -40,7 +41,7 @@ class Rest:
     author: str | None
     selection: "Selection | None" = None
     charge: "Charge | None" = None
-    first_columns: pl.DataFrame | None = None
+    first_columns: Rows | None = None
 
     def batches(self, advance: Advance) -> Iterator[Rows]:
         """Yield the rows in the same batches every time. A shard ends where a batch ends."""
@@ -71,10 +72,9 @@ class Rest:
     def _look_at(self, batch: Rows) -> None:
         """Keep the released columns of the first rows: as many of them wherever batches end."""
         before = [] if self.first_columns is None else [self.first_columns]
-        missing = LOOKED_AT - sum(frame.height for frame in before)
+        missing = LOOKED_AT - sum(rows.height for rows in before)
         if missing > 0 and self.columns:
-            more = pl.DataFrame([batch[:missing][name] for name in self.columns])
-            self.first_columns = pl.concat([*before, more])
+            self.first_columns = concatenate([*before, batch.only(self.columns)[:missing]])
 
     def rewind(self) -> None:
         """Prepare for a second pass over the same rows."""
@@ -93,7 +93,7 @@ class Rest:
 
         return Names(documents, authors, "text" if self.id is None else "id")
 
-    def released_columns(self, rows: Rows, first: int) -> pl.DataFrame:
+    def released_columns(self, rows: Rows, first: int) -> "Table":
         """Return the columns that are released beside the counts; `first` numbers the rows."""
-        columns = [rows[name] for name in self.columns]
-        return pl.DataFrame([row_numbers(first, rows.height), *columns])
+        kept = rows.only(self.columns).as_arrow()
+        return tables.of({ROW_NUMBER: row_numbers(first, rows.height), **kept})

@@ -1,17 +1,16 @@
 """Put documents in a uniformly random order, with about one shard of them in memory at a time."""
 
-import io
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+from arro3.core import Table
 
-from syntf.core import entropy
+from syntf.core import entropy, tables
 from syntf.core.counts import Counts, Rows, stack, take
 
-Shard = tuple[Counts, pl.DataFrame]
+Shard = tuple[Counts, Table]
 """The counts of some documents, and the columns released beside them."""
 
 PILES = 64
@@ -42,27 +41,25 @@ def _deal(
     """Yield all documents of the pieces as so many shards; `pile` names the temporary files."""
     if shards < 2:
         for counts, documents in _join(pieces):
-            order = entropy.permutation(source, documents.height)
-            yield take(counts, order), documents[order]
+            order = entropy.permutation(source, documents.num_rows)
+            yield take(counts, order), tables.taken(documents, order)
         return
     shards_per_pile = -(-shards // PILES)
     firsts = range(0, shards, shards_per_pile)
     piles = [pile.with_name(f"{pile.name}-{first}") for first in firsts]
     for counts, documents in pieces:
-        pile_of = entropy.integers(source, documents.height, 63) % shards // shards_per_pile
+        pile_of = entropy.integers(source, documents.num_rows, 63) % shards // shards_per_pile
         for number, path in enumerate(piles):
             chosen = np.flatnonzero(pile_of == number)
-            _append(path, take(counts, chosen), documents[chosen])
+            _append(path, take(counts, chosen), tables.taken(documents, chosen))
     for first, path in zip(firsts, piles, strict=True):
         shards_here = min(shards_per_pile, shards - first)
         yield from _deal(_join(_read(path), DEALT_TOGETHER), shards_here, path, source)
 
 
-def _append(path: Path, counts: Counts, documents: pl.DataFrame) -> None:
+def _append(path: Path, counts: Counts, documents: Table) -> None:
     """Write a piece to the end of a pile."""
-    frame = io.BytesIO()
-    documents.write_ipc(frame)
-    about = np.array(counts.shape), np.frombuffer(frame.getvalue(), np.uint8)
+    about = np.array(counts.shape), np.frombuffer(tables.as_stream(documents), np.uint8)
     with path.open("ab") as file:
         for array in (counts.data, counts.indices, counts.indptr, *about):
             np.save(file, array)
@@ -72,8 +69,9 @@ def _read(path: Path) -> Iterator[Shard]:
     """Yield the pieces of a pile, and delete it after the last one."""
     with path.open("rb") as file:
         while file.peek(1):
-            data, indices, indptr, shape, frame = (np.load(file) for _ in range(5))
-            yield Rows(data, indices, indptr, tuple(shape.tolist())), pl.read_ipc(frame.tobytes())
+            data, indices, indptr, shape, columns = (np.load(file) for _ in range(5))
+            counts = Rows(data, indices, indptr, tuple(shape.tolist()))
+            yield counts, tables.from_stream(columns.tobytes())
     path.unlink()
 
 
@@ -84,11 +82,11 @@ def _join(pieces: Iterable[Shard], least: float = math.inf) -> Iterator[Shard]:
     def joined() -> Shard:
         counts, documents = zip(*held, strict=True)
         held.clear()
-        return stack(counts, counts[0].shape[1]), pl.concat(documents, how="vertical_relaxed")
+        return stack(counts, counts[0].shape[1]), tables.joined(documents)
 
     for piece in pieces:
         held.append(piece)
-        if sum(documents.height for _, documents in held) >= least:
+        if sum(documents.num_rows for _, documents in held) >= least:
             yield joined()
     if held:
         yield joined()

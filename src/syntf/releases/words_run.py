@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import polars as pl
+from arro3.core import Table
 
-from syntf.core import parallel
+from syntf.core import parallel, tables
 from syntf.core.counts import Counts
 from syntf.core.progress import Stages, silent
 from syntf.inputs.rows import Rows
@@ -43,15 +43,15 @@ class WordsRun:
 
     def draw(
         self, rest: Rest, draft: "drafts.Draft", progress: Stages
-    ) -> Iterator[tuple[Counts, pl.DataFrame]]:
+    ) -> Iterator[tuple[Counts, Table]]:
         """Draw for all documents that are not in the draft yet; yield shards."""
         groups = DrawingGroups(self.anonymizer, progress)
-        kept: list[pl.DataFrame] = []
+        kept: list[Table] = []
         done = rest.done
 
-        def shard() -> tuple[Counts, pl.DataFrame]:
+        def shard() -> tuple[Counts, Table]:
             """Empty the lists before the shard is written, which needs the memory."""
-            counts, columns = groups.finish(), pl.concat(kept)
+            counts, columns = groups.finish(), tables.joined(kept)
             kept.clear()
             return counts, columns
 

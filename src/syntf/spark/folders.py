@@ -28,7 +28,7 @@ from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import TableSummary
 from syntf.spark.drawing import COUNTS, TERMS
-from syntf.spark.schemas import polars_types
+from syntf.spark.schemas import arrow_types
 from syntf.vocabulary.vocabulary import as_lines
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Folder:
         digests = dict(self._row_digests())
         for file, text in texts.items():
             digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
-        card = render_card(guarantee, released.documents, polars_types(schema), name, digests)
+        card = render_card(guarantee, released.documents, arrow_types(schema), name, digests)
         texts[CARD_FILE] = card.decode()
         for file, text in texts.items():
             self._put(file, text.encode())

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+from arro3.core import DataType, Field
 
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import Guarantee
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 METADATA = "syntf"
 """Name of the guarantee in the metadata of the column with the counts."""
 
-_POLARS: dict[str, pl.DataType] = {
-    "byte": pl.Int8(), "short": pl.Int16(), "integer": pl.Int32(), "long": pl.Int64(),
-    "float": pl.Float32(), "double": pl.Float64(), "boolean": pl.Boolean(), "date": pl.Date(),
-    "timestamp": pl.Datetime(), "timestamp_ntz": pl.Datetime(), "binary": pl.Binary(),
-    "struct": pl.Struct({}), "map": pl.Struct({}),
+_ARROW: dict[str, DataType] = {
+    "byte": DataType.int8(), "short": DataType.int16(), "integer": DataType.int32(),
+    "long": DataType.int64(), "float": DataType.float32(), "double": DataType.float64(),
+    "boolean": DataType.bool(), "date": DataType.date32(), "timestamp": DataType.timestamp("us"),
+    "timestamp_ntz": DataType.timestamp("us"), "binary": DataType.binary(),
+    "struct": DataType.struct([]), "map": DataType.struct([]),
 }  # fmt: skip
 
 
@@ -61,22 +62,22 @@ def guarantee_of(data: "DataFrame") -> Guarantee:
     return read_guarantee(stated.encode()).guarantee
 
 
-def polars_types(schema: "StructType") -> dict[str, pl.DataType]:
-    """Return the columns of Parquet files that Spark wrote, with polars' types."""
-    return {column.name: _polars_type(column.dataType) for column in schema.fields}
+def arrow_types(schema: "StructType") -> dict[str, DataType]:
+    """Return the columns of Parquet files that Spark wrote, with Arrow's types."""
+    return {column.name: _arrow_type(column.dataType) for column in schema.fields}
 
 
-def _polars_type(kind: Any) -> pl.DataType:
+def _arrow_type(kind: Any) -> DataType:
     from pyspark.sql.types import UserDefinedType
 
     if isinstance(kind, UserDefinedType):  # such as a vector of Spark ML
-        return _polars_type(kind.sqlType())
+        return _arrow_type(kind.sqlType())
     name = kind.typeName()
     if name == "array":
-        return pl.List(_polars_type(kind.elementType))
+        return DataType.list(Field("item", _arrow_type(kind.elementType)))
     if name == "decimal":
-        return pl.Decimal(kind.precision, kind.scale)
-    return _POLARS.get(name, pl.String())
+        return DataType.decimal128(kind.precision, kind.scale)
+    return _ARROW.get(name, DataType.string())
 
 
 def released_schema(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from syntf.inputs.rows import Rows
 from syntf.releases.contents import kept_columns
 from syntf.spark.rows import quoted
 
@@ -26,4 +27,4 @@ def kept_column_warnings(frame: "DataFrame", kept: Sequence[str], id: str | None
         values = [row[place] for row in rows]
         text = all(value is None or isinstance(value, str) for value in values)
         series.append(pl.Series(name, values, dtype=pl.String if text else pl.Object))
-    return kept_columns.warnings(pl.DataFrame(series), id=id, shuffle=True)
+    return kept_columns.warnings(Rows.of(pl.DataFrame(series)), id=id, shuffle=True)

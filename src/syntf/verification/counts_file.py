@@ -18,15 +18,13 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from syntf.core.counts import Rows, offsets
 from syntf.core.csv_files import cell_text
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, polars_errors
 from syntf.releases.contents import archive
-from syntf.releases.contents.writers import WRITERS, write_documents
-from syntf.verification import parquet_file
+from syntf.releases.contents.writers import WRITERS
 
 try:  # three times as fast as zlib
     from isal import isal_zlib as deflating
@@ -40,10 +38,14 @@ CHECKED_ROWS = 1 << 12
 
 UNREADABLE = (
     ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, OverflowError,
-    zipfile.BadZipFile, zlib.error, UNPACKING_ERROR, pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
+    zipfile.BadZipFile, zlib.error, UNPACKING_ERROR,
 )  # fmt: skip
-"""What libraries raise on bytes that are not what they expect."""
+"""What libraries raise on bytes that are not what they expect, besides polars."""
+
+
+def unreadable() -> tuple[type[BaseException], ...]:
+    """Return what libraries raise on bytes that are not what they expect."""
+    return *UNREADABLE, *polars_errors()
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def read_counts(path: Path, expected: Expected) -> CheckedCounts:
         checked = READERS[path.suffix](path, expected)
     except SyntfError as error:
         raise SyntfError(f"{path.name}: {error}") from None
-    except UNREADABLE as error:
+    except unreadable() as error:
         raise SyntfError(f"{path.name} cannot be read ({type(error).__name__})") from None
     return checked
 
@@ -248,73 +250,12 @@ def _check_packed(name: str, packed: bytes, content: bytes) -> None:
 
 
 def _parquet(path: Path, expected: Expected) -> CheckedCounts:
-    if expected.by_spark:
-        return _spark_parquet(path, expected)
-    table = parquet_file.open_parquet(path, expected.rows)
-    schema = {"document": pl.Int64(), "terms": pl.List(pl.String), "counts": pl.List(pl.Int32)}
-    if dict(table.collect_schema()) != schema:
-        raise SyntfError("the columns are not document, terms and counts")
-    frame = table.collect()
-    numbers = pl.Series("document", np.arange(expected.rows, dtype=np.int64) + expected.first)
-    if not frame["document"].equals(numbers):
-        raise SyntfError("the documents are not numbered in order")
-    counts = _from_lists(frame["terms"], frame["counts"], expected, by_name=True)
-    del frame  # before the table is built once more
-    return CheckedCounts(counts, parquet_file.check_bytes(path, _writer(path, counts, expected)))
+    from syntf.verification.counts_parquet import read_parquet  # imported here: it needs polars
+
+    return read_parquet(path, expected)
 
 
-SPARK_VECTOR = pl.Struct(
-    [
-        pl.Field("type", pl.Int8),
-        pl.Field("size", pl.Int32),
-        pl.Field("indices", pl.List(pl.Int32)),
-        pl.Field("values", pl.List(pl.Float64)),
-    ]
-)
-"""A vector of Spark ML, in a Parquet file."""
-
-
-def _spark_parquet(path: Path, expected: Expected) -> CheckedCounts:
-    """Read lists of terms and counts, or vectors of Spark ML, beside kept columns."""
-    table = parquet_file.open_parquet(path, expected.rows)
-    schema = table.collect_schema()
-    found = schema.get("terms"), schema.get("counts")
-    frame = table.collect()
-    if found == (pl.List(pl.String), pl.List(pl.Int32)):
-        counts = _from_lists(frame["terms"], frame["counts"], expected, by_name=True)
-    elif found[1] == SPARK_VECTOR:
-        vectors = frame["counts"].struct.unnest()
-        kinds = set(zip(vectors["type"].to_list(), vectors["size"].to_list(), strict=True))
-        if kinds - {(0, len(expected.terms))}:
-            raise SyntfError("the vectors are of another kind or size")
-        if (vectors["values"].explode() % 1 != 0).any():
-            raise SyntfError("a count is not a whole number")
-        values = vectors["values"].cast(pl.List(pl.Int64))
-        counts = _from_lists(vectors["indices"], values, expected, by_name=False)
-    else:
-        raise SyntfError("the columns are not those of a release by Spark")
-    compared = parquet_file.check_bytes(path, lambda file: write_documents(file, frame))
-    return CheckedCounts(counts, compared)
-
-
-def _from_lists(terms: pl.Series, counts: pl.Series, expected: Expected, *, by_name: bool) -> Rows:
-    """Return checked counts from lists of terms, or of columns, and lists of their counts."""
-    sizes = terms.list.len().to_numpy()
-    if sizes.size and not (sizes.min() >= 1 and sizes.max() <= expected.most_distinct):
-        raise SyntfError("a row has no words or too many")  # for a missing list, sizes are NaN
-    if not np.array_equal(sizes, counts.list.len().to_numpy()):
-        raise SyntfError("the numbers of terms and of counts differ")
-    columns, numbers = terms.explode(), counts.explode()
-    if columns.null_count() or numbers.null_count():
-        raise SyntfError("a count is missing")
-    if by_name:
-        known = pl.Series(expected.terms, dtype=pl.String)
-        place = pl.int_range(len(known), dtype=pl.Int32, eager=True)
-        columns = columns.replace_strict(known, place, default=-1, return_dtype=pl.Int32)
-    return _rows(sizes, columns.to_numpy(), numbers.to_numpy(), expected)
-
-
-def _rows(
+def rows_of(
     sizes: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any], expected: Expected
 ) -> Rows:
     """Return checked counts from the numbers of entries of each row and all entries."""
@@ -428,12 +369,12 @@ def _from_lines(
             counts = np.array([count for _, own in some for count in own], dtype=np.int32)
             parts.append((sizes, columns, counts))
     sizes, columns, counts = map(np.concatenate, zip(*parts, strict=True))
-    rows = _rows(sizes, columns, counts, expected)
-    _compare(path, _writer(path, rows, expected))
+    rows = rows_of(sizes, columns, counts, expected)
+    _compare(path, writer(path, rows, expected))
     return CheckedCounts(rows, compared=True)
 
 
-def _writer(path: Path, counts: Rows, expected: Expected) -> Callable[[IO[bytes]], None]:
+def writer(path: Path, counts: Rows, expected: Expected) -> Callable[[IO[bytes]], None]:
     """Return a function that writes these counts in the format of a file."""
     write = next(write for suffix, write in WRITERS.values() if suffix == path.suffix)
     return lambda file: write(file, counts, expected.terms, expected.first)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+from arro3.core import DataType, Table, list_flatten, list_offsets
 from numpy.typing import NDArray
 
 from syntf.codebook.lists import EntryList
+from syntf.core import tables
 from syntf.core.counts import Counts
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
@@ -25,7 +26,7 @@ from syntf.report.figures import Sparsity
 from syntf.verification import files
 from syntf.verification.counts_file import Expected, read_counts
 from syntf.verification.document_unit import derive_general_list, unit_of
-from syntf.verification.parquet_file import open_parquet, values_of
+from syntf.verification.parquet_file import read_table, rows_of, values_of
 from syntf.verification.release_folder import Shards, by_spark
 from syntf.verification.result import Finding, NotCheckedError
 
@@ -58,7 +59,7 @@ def bound_entries(folder: Path, guarantee: Guarantee, shards: Shards, slow: bool
     """Refuse files with more released entries than the guarantee allows, before they are read."""
     unit, total = unit_of(guarantee), 0
     for _, name in shards:
-        rows = int(open_parquet(folder / name).select(pl.len()).collect().item())
+        rows = rows_of(folder / name)
         found = values_of(folder / name, PROTOTYPES)
         if found > rows * unit.draws * max(unit.size, unit.sharpened_size):
             raise SyntfError(f"{name} has more prototypes than the guarantee allows")
@@ -80,10 +81,8 @@ def check_lists(
     """
     unit = unit_of(guarantee)
     derive_general_list(guarantee, mechanism, slow)
-    frames = [
-        open_parquet(folder / name).select(described_columns(guarantee)[:-1]).collect()
-        for _, name in shards
-    ]
+    wanted = described_columns(guarantee)[:-1]
+    frames = [tables.joined([read_table(folder / name).select(wanted)]) for _, name in shards]
     pilots = [_pilot(frame) for frame in frames]
     several = sum(int(pilot.sum()) for pilot in pilots)
     if several != unit.pilot:
@@ -100,7 +99,7 @@ def check_lists(
             raise SyntfError("the sharpened list is not the one that the pilot's rows lead to")
     drawn = []
     for frame, pilot, mask, first in zip(frames, pilots, masks, parts, strict=True):
-        answers = np.zeros((frame.height, unit.draws), dtype=np.int64)
+        answers = np.zeros((frame.num_rows, unit.draws), dtype=np.int64)
         answers[mask] = first
         answers[~mask] = _answers(frame, ~mask, sharpened or general, unit.draws)
         drawn.append(Drawn(answers, pilot, general, sharpened))
@@ -110,29 +109,37 @@ def check_lists(
     return Finding(detail, Answers(drawn, sharpened))
 
 
-def _pilot(frame: pl.DataFrame) -> NDArray[np.bool_]:
+def _pilot(frame: Table) -> NDArray[np.bool_]:
     """Return which rows are of the pilot; none if there is no such column."""
-    if PILOT not in frame.columns:
-        return np.zeros(frame.height, dtype=bool)
-    if frame.schema[PILOT] != pl.Boolean or frame[PILOT].null_count():
+    if PILOT not in frame.column_names:
+        return np.zeros(frame.num_rows, dtype=bool)
+    column = frame.column(PILOT)
+    if not DataType.is_boolean(column.type) or column.null_count:
         raise SyntfError(f"the column {PILOT} does not say yes or no for each document")
-    return np.asarray(frame[PILOT].to_numpy(), dtype=bool)
+    return np.asarray(column.to_numpy(), dtype=bool)
 
 
 def _answers(
-    frame: pl.DataFrame, chosen: NDArray[np.bool_], entry_list: EntryList, draws: int
+    frame: Table, chosen: NDArray[np.bool_], entry_list: EntryList, draws: int
 ) -> NDArray[np.int64]:
     """Return the answers of the chosen rows, if they are answers of this list."""
-    if frame.schema[PROTOTYPES] != pl.List(pl.Int32):
+    column = frame.column(PROTOTYPES)
+    if not tables.is_list(column.type) or not DataType.is_int32(tables.inner(column.type)):
         raise SyntfError(f"the column {PROTOTYPES} does not hold lists of numbers")
-    lists = frame[PROTOTYPES].filter(pl.Series(chosen))
     width = draws * entry_list.size
-    if lists.null_count() or (lists.list.len() != width).any():
+    if column.null_count:
         raise SyntfError(f"a document does not have {width:,} prototypes")
-    values = lists.explode() if len(lists) else pl.Series([], dtype=pl.Int32)
-    if values.null_count():
+    if not frame.num_rows:
+        return np.empty((0, draws), dtype=np.int64)
+    (lists,) = column.chunks
+    ends = list_offsets(lists).to_numpy().astype(np.int64)
+    if (np.diff(ends)[chosen] != width).any():
+        raise SyntfError(f"a document does not have {width:,} prototypes")
+    values = list_flatten(lists)
+    if values.null_count:
         raise SyntfError("a prototype is missing")
-    sets = values.to_numpy().astype(np.int64).reshape(-1, entry_list.size)
+    places = (ends[:-1] - ends[0])[chosen, None] + np.arange(width)
+    sets = values.to_numpy().astype(np.int64)[places].reshape(-1, entry_list.size)
     if sets.size and not (sets.min() >= 0 and sets.max() < len(entry_list)):
         raise SyntfError("a released prototype is not in the list of its document")
     if (np.diff(sets, axis=1) <= 0).any():
@@ -177,8 +184,10 @@ def check_document_counts(
 
 
 def _check_labels(path: Path, labels: Sequence[str]) -> None:
-    found = open_parquet(path).select(LABELS).collect()[LABELS]
-    if found.dtype != pl.String or not found.equals(pl.Series(LABELS, labels, dtype=pl.String)):
+    table = read_table(path)
+    if not tables.is_string(table.column(LABELS).type) or (
+        tables.values_of(table, LABELS) != list(labels)
+    ):
         raise SyntfError(f"{path.name}: a label is not that of the released prototypes")
 
 

@@ -1,20 +1,22 @@
 """Check what the files of an untrusted release hold: its documents and its counts."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+from arro3.core import DataType, Table
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
 from syntf.privacy.guarantee import Guarantee
-from syntf.releases.contents.folder import ROW_NUMBER, spreadsheet_file
-from syntf.releases.contents.writers import documents_csv, write_documents
+from syntf.releases.contents.folder import row_numbers, spreadsheet_file
+from syntf.releases.contents.writers import ROW_NUMBER, documents_csv, write_documents
 from syntf.report.figures import Sparsity
 from syntf.verification.counts_file import Expected, read_counts
-from syntf.verification.parquet_file import check_bytes, open_parquet
+from syntf.verification.parquet_file import check_documents_bytes, read_table, rows_of
 from syntf.verification.plausibility import Plausibility
 from syntf.verification.release_folder import Shards, by_spark, plain_bytes
 from syntf.verification.result import Finding, one_line
@@ -27,7 +29,7 @@ MOST_DOCUMENTS = 1 << 24
 class Documents:
     """The columns of the files of documents, the rows of each, and files not fully compared."""
 
-    schema: Mapping[str, pl.DataType]
+    schema: Mapping[str, DataType]
     rows: Sequence[int]
     uncompared: Sequence[str]
 
@@ -46,13 +48,13 @@ def check_documents(
     """
     kept, rows, uncompared = list(guarantee.kept_columns), list[int](), list[str]()
     expected = [*kept, *described]
-    schema: Mapping[str, pl.DataType] = dict.fromkeys(expected, pl.String())
+    schema: Mapping[str, DataType] = dict.fromkeys(expected, tables.STRING)
     for counts, name in shards:
-        table = open_parquet(folder / name)
-        count = int(table.select(pl.len()).collect().item())
+        count = rows_of(folder / name)
         if count > MOST_DOCUMENTS:
             raise SyntfError(f"{name} claims {count:,} rows, more than syntf writes to a file")
-        schema = table.collect_schema()
+        table = _read_documents(folder / name, expected, sum(rows), count)
+        schema = tables.types(table)
         columns = list(schema)
         if by_spark(guarantee):
             if columns not in ([*expected, "counts"], [*expected, "terms", "counts"]):
@@ -60,17 +62,27 @@ def check_documents(
         else:
             if columns not in (expected, [ROW_NUMBER, *expected]):
                 raise SyntfError(f"{name} has columns other than kept_columns")
-            frame = table.collect()
-            if not _check_documents_file(folder / name, frame, expected, sum(rows)):
+            if not _check_documents_file(folder / name, table, expected, sum(rows)):
                 uncompared.append(name)
             if counts.endswith(".csv"):
-                _check_spreadsheet(spreadsheet_file(folder / name), frame)
+                _check_spreadsheet(spreadsheet_file(folder / name), table)
         rows.append(count)
     kept_text = f"with the kept columns {one_line(', '.join(kept))}" if kept else "no kept column"
     return Finding(f"{sum(rows):,} documents, {kept_text}", Documents(schema, rows, uncompared))
 
 
-def _check_spreadsheet(path: Path, documents: pl.DataFrame) -> None:
+def _read_documents(path: Path, expected: Sequence[str], first: int, count: int) -> Table:
+    """Return the table of a file; one with nothing but numbers of documents is known unread."""
+    if not expected:
+        numbers = tables.of({ROW_NUMBER: row_numbers(first, count)})
+        written = io.BytesIO()
+        write_documents(written, numbers)
+        if path.read_bytes() == written.getvalue():
+            return numbers
+    return read_table(path)
+
+
+def _check_spreadsheet(path: Path, documents: Table) -> None:
     """Check that a CSV file holds the documents of a shard and nothing else."""
     expected = documents_csv(documents)
     if plain_bytes(path, len(expected)) != expected:
@@ -78,15 +90,17 @@ def _check_spreadsheet(path: Path, documents: pl.DataFrame) -> None:
 
 
 def _check_documents_file(
-    path: Path, documents: pl.DataFrame, expected: Sequence[str], first: int
+    path: Path, documents: Table, expected: Sequence[str], first: int
 ) -> bool:
     """Check the numbers of documents and all bytes; returns whether every byte was compared."""
-    if documents.columns != expected:
-        numbers = pl.Series(ROW_NUMBER, np.arange(documents.height, dtype=np.int64) + first)
-        if not documents[ROW_NUMBER].equals(numbers, check_dtypes=True):
+    if documents.column_names != expected:
+        numbers = np.arange(first, first + documents.num_rows)
+        found = documents.column(ROW_NUMBER)
+        right = DataType.is_int64(found.type) and not found.null_count
+        if not (right and np.array_equal(found.to_numpy(), numbers)):
             raise SyntfError(f"{path.name} does not number its documents in order")
     try:
-        return check_bytes(path, lambda file: write_documents(file, documents))
+        return check_documents_bytes(path, documents)
     except SyntfError as error:
         raise SyntfError(f"{path.name}: {error}") from None
 

@@ -1,9 +1,9 @@
 """Check that a Parquet file holds nothing but its table.
 
-polars writes the same bytes for the same table, so a file is written again and compared. Another
-version of polars, or Spark, writes other bytes. Then the structure is checked: the column chunks
-and indexes must cover the file without gaps, and the footer must have no other metadata than these
-programs write. Such a file can still hide something in how its values are encoded.
+A library writes the same bytes for the same table, so a file is written again and compared. Another
+version of the library, or Spark, writes other bytes. Then the structure is checked: the column
+chunks and indexes must cover the file without gaps, and the footer must have no other metadata than
+these programs write. Such a file can still hide something in how its values are encoded.
 """
 
 import json
@@ -13,25 +13,49 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
-import polars as pl
+from arro3.core import Table
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
+from syntf.releases.contents.writers import write_documents
 
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
 SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
 ALLOWED_METADATA = {"ARROW:schema", "org.apache.spark.version", SPARK_SCHEMA}
 SPARE_SCHEMA_BYTES = 64
-"""Bytes per column by which two versions of polars may differ in their description of a schema."""
+"""Bytes per column by which two versions of a library may describe a schema differently."""
+BY_POLARS = b"Polars"
+"""How polars names itself in a file. It wrote the documents of earlier releases."""
 
 
-def open_parquet(path: Path, rows: int | None = None) -> pl.LazyFrame:
-    """Return a lazy table of exactly this file; refuse it if it has another number of rows."""
-    table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    found = table.select(pl.len()).collect().item()
-    if rows is not None and found != rows:
-        raise SyntfError(f"{found:,} rows for {rows:,} documents")
+def rows_of(path: Path) -> int:
+    """Return how many rows a file claims to hold."""
+    return int(_footer(path.read_bytes())[3])
+
+
+def read_table(path: Path) -> Table:
+    """Return the table of a file, with the number of rows that the file claims."""
+    raw = path.read_bytes()
+    rows, table = _footer(raw)[3], tables.from_parquet(raw)
+    if table.num_rows != rows:
+        raise SyntfError(f"{table.num_rows:,} rows, and the file claims {rows:,}")
     return table
+
+
+def check_documents_bytes(path: Path, documents: Table) -> bool:
+    """Refuse a file with hidden contents; `documents` is the table that it holds.
+
+    Returns whether every byte was compared.
+    """
+    if _footer(path.read_bytes()).get(6, b"").startswith(BY_POLARS):
+        import polars as pl
+
+        from syntf.verification.counts_parquet import write_frame
+
+        frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+        return check_bytes(path, lambda file: write_frame(file, frame))
+    return check_bytes(path, lambda file: write_documents(file, documents))
 
 
 def values_of(path: Path, column: str) -> int:
@@ -53,14 +77,14 @@ def check_bytes(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
         return True
     footer, own = _footer(raw), _footer(again)
     if footer.get(6) == own.get(6):  # created_by
-        raise SyntfError("the bytes are not those that polars writes for this table")
+        raise SyntfError("the bytes are not those that syntf writes for this table")
     _check_structure(raw, footer, len(own[2]))
     return False
 
 
 def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
     covered = [(0, len(MAGIC)), (len(raw) - 8 - _footer_size(raw), _footer_size(raw) + 8)]
-    by_polars = footer.get(6, b"").startswith(b"Polars")
+    by_polars = footer.get(6, b"").startswith(BY_POLARS)
     for group in footer.get(4, []):
         for chunk in group[1]:
             about = chunk[3]
@@ -84,15 +108,15 @@ def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
     for entry in footer.get(5, []):
         name, value = entry[1].decode(), entry.get(2, b"").decode()
         if name not in ALLOWED_METADATA:
-            raise SyntfError("the footer holds other metadata than polars or Spark writes")
+            raise SyntfError("the footer holds other metadata than syntf or Spark writes")
         if name == "org.apache.spark.version" and not re.fullmatch(r"[0-9.]{1,20}", value):
             raise SyntfError("the version of Spark is not one")
         if name == SPARK_SCHEMA:
             _check_spark_schema(json.loads(value))
         if name == "ARROW:schema" and len(value) > columns * (256 + SPARE_SCHEMA_BYTES) + 256:
             raise SyntfError("the description of the columns is too long")
-    if not re.fullmatch(rb"(Polars|parquet-mr)[ -~]{0,120}", footer.get(6, b"")):
-        raise SyntfError("neither polars nor Spark wrote this file")
+    if not re.fullmatch(rb"(Polars|arro3|parquet-mr)[ -~]{0,120}", footer.get(6, b"")):
+        raise SyntfError("neither syntf nor Spark wrote this file")
 
 
 def _check_spark_schema(schema: Any) -> None:

@@ -1,7 +1,7 @@
 """Check that a folder holds exactly the files of its guarantee, and read its terms.
 
-Links and devices are refused, and sizes are checked before contents are read. This module does not
-import polars, so that :mod:`syntf.verification.verify` can begin to derive the table before.
+Links and devices are refused, and sizes are checked before contents are read. This module imports
+little, so that :mod:`syntf.verification.verify` can soon begin to derive the table.
 """
 
 import os

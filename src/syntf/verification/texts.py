@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+from arro3.core import DataType
 
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
@@ -69,7 +69,7 @@ def check_card(
     folder: Path,
     guarantee: Guarantee,
     names: tuple[str, str],
-    schema: Mapping[str, pl.DataType],
+    schema: Mapping[str, DataType],
     documents: int,
 ) -> Finding:
     """Check croissant.json; its description is wording, everything else is always compared."""

@@ -108,7 +108,7 @@ def _check_contents(
     derive = partial(_check_table, result, guarantee, terms, read_vectors, language, slow, stages)
     quick = read_vectors is None and table.can_be_derived_beside(guarantee)
     derived = beside(derive, quick=quick)
-    from syntf.verification import files, texts  # imported here: they need polars
+    from syntf.verification import files, texts  # imported while the table is derived
 
     documents = result.attempt("documents", files.check_documents, folder, guarantee, shards)
     if documents is not None:

@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from syntf.inputs.rows import Rows
 from syntf.releases.contents.kept_columns import warnings
 from syntf.releases.job import release
 
@@ -12,7 +13,7 @@ SUBJECTS = ["Where is my new library card?", "The bus was late again this mornin
 
 
 def column(values, name="kept", **options):
-    return warnings(pl.DataFrame({name: values}), **options)
+    return warnings(Rows.of(pl.DataFrame({name: values})), **options)
 
 
 @pytest.mark.parametrize(

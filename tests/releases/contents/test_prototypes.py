@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from syntf.core import tables
 from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
@@ -83,7 +84,7 @@ def test_a_receiver_can_compute_the_prototypes_again(texts, tmp_path, small):
     mechanism = DocumentAnonymizer.build(Settings.from_preset(document_loss=8.0)).mechanism(240)
     answers = documents.filter("pilot")["prototypes"].explode().to_numpy().astype(np.int64)
     sharpened = mechanism.sharpen(answers.reshape(-1, 1))
-    counts = released_counts(documents, mechanism.general, sharpened)
+    counts = released_counts(tables.from_polars(documents), mechanism.general, sharpened)
     again = prototypes_csv(summarize(mechanism, sharpened, counts))
     assert again == (tmp_path / "out" / "prototypes.csv").read_bytes()
 

@@ -106,8 +106,6 @@ def preview(
     format : the format of the counts, for the estimate of their size.
     """
     began = perf_counter()
-    import polars as pl
-
     from syntf.inputs import columns
     from syntf.inputs.corpus import Corpus
     from syntf.pipeline.document import DocumentAnonymizer
@@ -137,8 +135,8 @@ def preview(
     if author_loss is not None:
         most = documents_within(author_loss, guarantee.loss_per_document)
         guarantee = with_author_limit(guarantee, most)
-    kept_frame = pl.DataFrame([first[name] for name in kept])
-    rate = estimate.measure(anonymizer, texts, kept_frame, format=format)
+    kept_rows = first.only(kept)
+    rate = estimate.measure(anonymizer, texts, kept_rows, format=format)
     rate = replace(rate, seconds=rate.seconds + seconds_to_read / first.height)
     seconds, size = (None, None)
     whole = settings.unit == "document"
@@ -149,14 +147,14 @@ def preview(
         pilot = anonymizer.mechanism(documents or MANY_DOCUMENTS).plan.pilot > 0
     return {
         "note": HEADING,
-        "columns": {name: str(kind) for name, kind in first.schema.items()},
+        "columns": dict(first.types),
         "rows_read": first.height,
         "documents": documents,
         "estimated_seconds": seconds,
         "estimated_bytes": size,
         "sample": asdict(sample),
         "problems": sample.problems(language_of(settings)),
-        "warnings": kept_columns.warnings(kept_frame, id=id, shuffle=shuffle),
+        "warnings": kept_columns.warnings(kept_rows, id=id, shuffle=shuffle),
         "shuffled": shuffle,
         "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,
         "loss_per_document": guarantee.loss_per_document,

@@ -4,13 +4,13 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-import polars as pl
+from syntf.inputs.rows import Rows
 
 SIZE = 1 << 22
 """Characters after which rows are handed on."""
 
 
-def frames(file: Any, *, encoding: str, most: int) -> Iterator[pl.DataFrame]:
+def frames(file: Any, *, encoding: str, most: int) -> Iterator[Rows]:
     """Yield the lines of a binary file in a column ``text``; an empty line is an empty document.
 
     A line ends with a newline and with nothing else.
@@ -22,7 +22,7 @@ def frames(file: Any, *, encoding: str, most: int) -> Iterator[pl.DataFrame]:
             rows.append(line.removesuffix("\n").removesuffix("\r"))
             size += len(line)
             if len(rows) == most or size >= SIZE:
-                yield pl.DataFrame({"text": rows})
+                yield Rows({"text": rows}, len(rows))
                 rows, size = [], 0
         if rows:
-            yield pl.DataFrame({"text": rows}, schema={"text": pl.String})
+            yield Rows({"text": rows}, len(rows))

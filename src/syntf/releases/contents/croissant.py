@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-import polars as pl
+from arro3.core import DataType, Field
 
+from syntf.core import tables
 from syntf.privacy.guarantee import Guarantee
 from syntf.report.page import render
 
@@ -41,9 +42,17 @@ ENCODINGS = {
 }
 """The encoding of files by the end of their names; all others are plain text."""
 
-COUNTS_COLUMNS: dict[str, Mapping[str, pl.DataType]] = {
-    "parquet": {"document": pl.Int64(), "terms": pl.List(pl.String), "counts": pl.List(pl.Int32)},
-    "csv": {"document": pl.Int64(), "term": pl.String(), "count": pl.Int32()},
+COUNTS_COLUMNS: dict[str, Mapping[str, DataType]] = {
+    "parquet": {
+        "document": DataType.int64(),
+        "terms": DataType.list(Field("item", DataType.string())),
+        "counts": DataType.list(Field("item", DataType.int32())),
+    },
+    "csv": {
+        "document": DataType.int64(),
+        "term": DataType.string(),
+        "count": DataType.int32(),
+    },
 }
 """The columns of the counts, for the formats that a card can describe as a table."""
 
@@ -51,7 +60,7 @@ COUNTS_COLUMNS: dict[str, Mapping[str, pl.DataType]] = {
 def render_card(
     guarantee: Guarantee,
     documents: int,
-    schema: Mapping[str, pl.DataType],
+    schema: Mapping[str, DataType],
     counts_file: str,
     files: Mapping[str, str],
 ) -> bytes:
@@ -129,7 +138,7 @@ def _file_set(name: str, parts: Sequence[str]) -> dict[str, Any]:
 
 
 def _record_set(
-    name: str, columns: Mapping[str, pl.DataType], source: dict[str, Any]
+    name: str, columns: Mapping[str, DataType], source: dict[str, Any]
 ) -> dict[str, Any]:
     fields = []
     for column, kind in columns.items():
@@ -139,29 +148,29 @@ def _record_set(
             "@type": "cr:Field",
             "@id": f"{name}/{quote(column, safe='')}",
             "name": column,
-            "dataType": _data_type(kind.inner if isinstance(kind, pl.List) else kind),  # type: ignore[arg-type]
+            "dataType": _data_type(tables.inner(kind)),
             "source": {**source, "extract": {"column": column}},
         }
-        fields.append({**field, "repeated": True} if isinstance(kind, pl.List) else field)
+        fields.append({**field, "repeated": True} if tables.is_list(kind) else field)
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
 
 
-def _is_nested(kind: pl.DataType) -> bool:
+def _is_nested(kind: DataType) -> bool:
     """Tell whether Croissant cannot describe a column: structs, maps, and lists of these."""
-    inner = kind.inner if isinstance(kind, pl.List) else kind
-    return type(inner).__name__ in ("Struct", "Map")  # older versions of polars have no maps
+    values = tables.inner(kind)
+    return DataType.is_struct(values) or DataType.is_map(values)
 
 
 def _encoding(name: str) -> str:
     return ENCODINGS.get(name.rpartition(".")[2], "text/plain")
 
 
-def _data_type(kind: pl.DataType) -> str:
+def _data_type(kind: DataType) -> str:
     """Return the type of schema.org for the values of a column."""
-    if kind.is_integer():
+    if DataType.is_integer(kind):
         return "sc:Integer"
-    if kind.is_numeric():
+    if DataType.is_floating(kind) or DataType.is_decimal(kind):
         return "sc:Float"
-    return {"Boolean": "sc:Boolean", "Date": "sc:Date", "Datetime": "sc:Date"}.get(
-        type(kind).__name__, "sc:Text"
-    )
+    if DataType.is_boolean(kind):
+        return "sc:Boolean"
+    return "sc:Date" if DataType.is_date(kind) or DataType.is_timestamp(kind) else "sc:Text"

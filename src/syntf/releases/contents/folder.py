@@ -8,25 +8,29 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import polars as pl
+from arro3.core import Array, ChunkedArray, DataType
 from numpy.typing import NDArray
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
 from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.contents.croissant import render_card
 from syntf.releases.contents.readme import render_readme
-from syntf.releases.contents.writers import WRITERS, documents_csv, prototypes_csv, write_documents
+from syntf.releases.contents.writers import (
+    ROW_NUMBER,
+    WRITERS,
+    documents_csv,
+    prototypes_csv,
+    write_documents,
+)
 from syntf.releases.shuffle import Shard
 from syntf.report.document_summary import DocumentSummary
 from syntf.report.figures import Sparsity
 from syntf.report.page import REPORT_FILE, render_report, template_digest
 from syntf.report.table_summary import TableSummary
 from syntf.vocabulary.vocabulary import as_lines
-
-ROW_NUMBER = "document"
-"""The column that numbers the documents, if no id column identifies them."""
 
 _FILE_NAME = re.compile(
     r"(vectors|documents)(-\d{5})?\.[a-z]+|vocabulary\.txt|README\.txt|report\.html|guarantee\.json"
@@ -43,7 +47,7 @@ class WrittenShard:
     """
 
     sizes: NDArray[np.int64]
-    schema: Mapping[str, pl.DataType]
+    schema: Mapping[str, DataType]
 
 
 def check_target(folder: Path, *, force: bool) -> None:
@@ -94,13 +98,14 @@ def write_shards(
         with vectors.open("wb") as file:
             write_counts(file, counts, vocabulary, first)
         if numbered:
-            documents = documents.with_columns(row_numbers(first, documents.height))
+            numbers = ChunkedArray([row_numbers(first, documents.num_rows)])
+            documents = documents.set_column(0, ROW_NUMBER, numbers)
         with rows.open("wb") as file:
             write_documents(file, documents)
         if format == "csv":
             spreadsheet_file(rows).write_bytes(documents_csv(documents))
-        first += documents.height
-        yield WrittenShard(np.diff(counts.indptr), documents.schema)
+        first += documents.num_rows
+        yield WrittenShard(np.diff(counts.indptr), tables.types(documents))
 
 
 def write_all(
@@ -117,7 +122,7 @@ def write_all(
     When this returns, everything is on the disk. Returns the guarantee with the digests of all
     other files.
     """
-    schema: Mapping[str, pl.DataType] = {}
+    schema: Mapping[str, DataType] = {}
     longest = min(guarantee.longest_row, len(vocabulary))
     sparsity = Sparsity.count(np.array([], dtype=np.int64), longest)
     for shard in shards:
@@ -148,9 +153,9 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: f"sha256:{sha256_of(path)}" for path in sorted(folder.iterdir())}
 
 
-def row_numbers(first: int, count: int) -> pl.Series:
+def row_numbers(first: int, count: int) -> Array:
     """Return the column that numbers documents, from `first` on."""
-    return pl.Series(ROW_NUMBER, range(first, first + count), dtype=pl.Int64)
+    return tables.numbers(np.arange(first, first + count, dtype=np.int64))
 
 
 def _is_release(folder: Path) -> bool:

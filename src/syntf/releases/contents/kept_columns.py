@@ -13,10 +13,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import polars as pl
-
 from syntf.core.errors import SyntfError
-from syntf.releases.contents.folder import ROW_NUMBER
+from syntf.inputs.rows import STRING, Rows
+from syntf.releases.contents.writers import ROW_NUMBER
 
 LOOKED_AT = 1000
 """At most so many rows are looked at, the first ones."""
@@ -63,26 +62,26 @@ def released(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
     return columns
 
 
-def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False) -> list[str]:
+def warnings(kept: Rows, *, id: str | None = None, shuffle: bool = False) -> list[str]:
     """Return a sentence for everything in the kept columns that the owner should think about.
 
     kept : the first rows of the columns that are released, in the order of the input.
     id : the column that identifies a document. It is meant to be unique, so no warning says so.
     shuffle : whether the documents are released in random order.
 
-    >>> addresses = pl.DataFrame({"who": ["ann@example.org", "bob@example.org"]})
+    >>> addresses = Rows({"who": ["ann@example.org", "bob@example.org"]}, 2)
     >>> warnings(addresses)[0]
     "the column 'who' looks like e-mail addresses, and it is released as it is"
     """
     found = []
-    for name in kept.columns:
-        present = [value for value in kept[name][:LOOKED_AT].to_list() if value is not None]
-        text = kept[name].dtype == pl.String
+    for name, kind in kept.types:
+        present = [value for value in list(kept.values[name][:LOOKED_AT]) if value is not None]
+        text = kind == STRING
         values = [value for value in (str(value).strip()[:LONGEST] for value in present) if value]
-        kind = _kind(name, values, text=text)
+        likeness = _kind(name, values, text=text)
         called = f"the {'id' if name == id else 'column'} {name!r}"
-        if kind:
-            found.append(f"{called} looks like {kind}, and it is released as it is")
+        if likeness:
+            found.append(f"{called} looks like {likeness}, and it is released as it is")
         elif name != id and len(values) >= FEWEST and _distinct(values) >= UNIQUE:
             found.append(
                 f"{called} is nearly unique: whoever knows its values elsewhere finds the documents"

@@ -7,11 +7,12 @@ Everything here is computed from released and public data, so it costs no privac
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
+from arro3.core import Array, Table
 from numpy.typing import NDArray
 
 from syntf.codebook.frequency import estimate
 from syntf.codebook.lists import EntryList
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.pipeline.document import RELEASED_COLUMNS, DocumentMechanism, Drawn
 from syntf.report.document_summary import DocumentSummary, PrototypeCount
@@ -32,7 +33,7 @@ def check_kept_columns(columns: Sequence[str]) -> None:
             )
 
 
-def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
+def released_columns(drawn: Drawn, labels: Sequence[str]) -> dict[str, Array]:
     """Return the columns that describe what was released of each document.
 
     The prototypes are numbers in the general list for documents of the pilot, and in the sharpened
@@ -40,34 +41,31 @@ def released_columns(drawn: Drawn, labels: Sequence[str]) -> list[pl.Series]:
     """
     sets = [(drawn.entries(entry_list, places), places) for entry_list, places in drawn.parts()]
     if len({some.shape[1] for some, _ in sets}) == 1:
-        together = np.empty((len(drawn), sets[0][0].shape[1]), dtype=np.int64)
+        together = np.empty((len(drawn), sets[0][0].shape[1]), dtype=np.int32)
         for some, places in sets:
             together[places] = some
-        entries = _as_lists(together)
+        entries = tables.lists(together)
     else:
         order = np.argsort(np.concatenate([places for _, places in sets]), kind="stable")
-        entries = pl.concat([_as_lists(some) for some, _ in sets]).gather(order)
-    columns = [entries, pl.Series(LABELS, labels, dtype=pl.String)]
-    return columns if drawn.sharpened is None else [pl.Series(PILOT, drawn.pilot), *columns]
-
-
-def _as_lists(sets: NDArray[np.int64]) -> pl.Series:
-    """Return a column with the numbers of each row as a list."""
-    # From a list of numbers: a NumPy array would make polars import numpy.ma.
-    flat = pl.Series(PROTOTYPES, sets.ravel().tolist(), dtype=pl.Int32)
-    return flat.reshape(sets.shape).arr.to_list()
+        rows = [row for some, _ in sets for row in some.astype(np.int32)]
+        entries = tables.lists([rows[place] for place in order])
+    columns = {PROTOTYPES: entries, LABELS: tables.strings(labels)}
+    return columns if drawn.sharpened is None else {PILOT: tables.numbers(drawn.pilot), **columns}
 
 
 def released_counts(
-    documents: pl.DataFrame, general: EntryList, sharpened: EntryList | None
+    documents: Table, general: EntryList, sharpened: EntryList | None
 ) -> list[NDArray[np.int64]]:
     """Count how often each prototype was released, one array for each list."""
     parts = [(documents, general)]
     if sharpened is not None:
-        pilot = documents[PILOT]
-        parts = [(documents.filter(pilot), general), (documents.filter(~pilot), sharpened)]
+        pilot = np.array(tables.values_of(documents, PILOT), dtype=bool)
+        parts = [
+            (tables.taken(documents, np.flatnonzero(pilot)), general),
+            (tables.taken(documents, np.flatnonzero(~pilot)), sharpened),
+        ]
     return [
-        np.bincount(rows[PROTOTYPES].explode().to_numpy(), minlength=len(entry_list))
+        np.bincount(tables.flat_lists(rows, PROTOTYPES), minlength=len(entry_list))
         for rows, entry_list in parts
     ]
 

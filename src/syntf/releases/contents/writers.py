@@ -1,18 +1,21 @@
 """Write synthetic counts in the formats that other tools read, and the documents beside them."""
 
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise, repeat
 from typing import IO, Any
 
 import numpy as np
-import polars as pl
+from arro3.core import Table
 
+from syntf.core import tables
 from syntf.core.counts import Counts, released_type
 from syntf.core.csv_files import BYTE_ORDER_MARK, as_csv, cell_text
 from syntf.releases.contents import archive
 from syntf.report.document_summary import DocumentSummary
+
+ROW_NUMBER = "document"
+"""The column that numbers the documents, if no id column identifies them."""
 
 Writer = Callable[[IO[bytes], Counts, Sequence[str], int], None]
 """Writes counts over some terms to a file; the last argument numbers the first document."""
@@ -36,9 +39,11 @@ def npz(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> No
 
 def parquet(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> None:
     """Write one row per document: its number, and its terms and their counts as lists."""
+    import polars as pl
+
     names = pl.Series(terms, dtype=pl.String)
 
-    def lists(start: int) -> pl.DataFrame:
+    def lists(start: int) -> "pl.DataFrame":
         ends = counts.indptr[start : start + LISTED_DOCUMENTS + 1]
         own = slice(ends[0], ends[-1])
         numbers = np.arange(first + start, first + start + len(ends) - 1)
@@ -98,17 +103,18 @@ def text(file: IO[bytes], counts: Counts, terms: Sequence[str], first: int) -> N
         file.write((" ".join(drawn) + "\n").encode())
 
 
-def write_documents(file: IO[bytes], documents: pl.DataFrame) -> None:
+def write_documents(file: IO[bytes], documents: Table) -> None:
     """Write the columns that are released beside the counts, as Parquet."""
-    parquet = io.BytesIO()  # in memory first, so that a full disk raises an OSError
-    documents.rechunk().write_parquet(parquet)  # batches of input must not show
-    file.write(parquet.getbuffer())
+    # The bytes are complete before any is written, so that a full disk raises an OSError.
+    file.write(tables.as_parquet(documents, ascending=[ROW_NUMBER]))
 
 
-def documents_csv(documents: pl.DataFrame) -> bytes:
+def documents_csv(documents: Table) -> bytes:
     """Return the same columns for a spreadsheet: lists as words, None as an empty cell."""
-    rows = (map(_cell, row) for row in documents.iter_rows())
-    return BYTE_ORDER_MARK + as_csv(documents.columns, rows)
+    import polars as pl
+
+    rows = (map(_cell, row) for row in pl.DataFrame(documents).iter_rows())
+    return BYTE_ORDER_MARK + as_csv(documents.column_names, rows)
 
 
 def _cell(value: Any) -> Any:

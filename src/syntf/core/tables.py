@@ -1,0 +1,151 @@
+"""Arrow tables: the columns that are released beside the counts.
+
+arro3 makes them and writes their files. Importing it takes some milliseconds. polars takes as long
+as a whole run on a short file, so only a run that reads Parquet or the like imports it.
+
+A table becomes the same bytes wherever its rows were divided before, so a file does not tell how
+the input was read.
+"""
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from arro3.core import Array, ChunkedArray, DataType, Field, Table, list_array, list_flatten
+from arro3.io import __version__ as version
+from arro3.io import read_ipc_stream, write_ipc_stream, write_parquet
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Column = Array | ChunkedArray
+
+STRING = DataType.large_string()
+INTEGER_LIST = DataType.large_list(Field("item", DataType.int32()))
+"""The types of strings and of lists that polars writes, too."""
+
+COMPRESSION: Any = "zstd(3)"
+
+CREATED_BY = f"arro3 version {version}"
+"""How a Parquet file names the library that wrote it. Another version may write other bytes."""
+
+
+def strings(values: Sequence[str]) -> Array:
+    """Return a column of strings."""
+    return Array(values, STRING)
+
+
+def numbers(values: NDArray[Any]) -> Array:
+    """Return a column of numbers, or of true and false."""
+    return Array.from_numpy(values)
+
+
+def lists(values: NDArray[np.int32] | Sequence[NDArray[np.int32]]) -> Array:
+    """Return a column of lists of integers.
+
+    >>> lists([np.array([4, 5], dtype=np.int32), np.array([6], dtype=np.int32)]).to_pylist()
+    [[4, 5], [6]]
+    """
+    if isinstance(values, np.ndarray):
+        ends, flat = np.arange(len(values) + 1) * values.shape[1], values.ravel()
+    else:
+        ends = np.cumsum([0, *map(len, values)])
+        flat = np.concatenate([np.empty(0, dtype=np.int32), *values])
+    ends = ends.astype(np.int64, copy=False)
+    return list_array(numbers(ends), numbers(flat), type=INTEGER_LIST)
+
+
+def from_polars(frame: "pl.DataFrame") -> Table:
+    """Return the rows of a frame, with types that older readers of Arrow know, too."""
+    from polars import CompatLevel
+
+    stream = io.BytesIO()
+    frame.rechunk().write_ipc_stream(stream, compat_level=CompatLevel.oldest())
+    stream.seek(0)
+    return joined([read_ipc_stream(stream).read_all()])
+
+
+def of(columns: Mapping[str, Column]) -> Table:
+    """Return a table of columns of the same length."""
+    return Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def joined(parts: Sequence[Table]) -> Table:
+    """Return the rows of tables with the same columns, at least one, in order and in one piece."""
+    batches = [batch for part in parts for batch in part.to_batches()]
+    return Table.from_batches(batches, schema=parts[0].schema).combine_chunks()
+
+
+def taken(table: Table, places: NDArray[np.integer[Any]]) -> Table:
+    """Return the rows at some places."""
+    wanted = numbers(places.astype(np.uint64))
+    batches = [batch.take(wanted) for batch in joined([table]).to_batches()]
+    return Table.from_batches(batches, schema=table.schema)
+
+
+def types(table: Table) -> dict[str, DataType]:
+    """Return the type of each column, by its name."""
+    return {name: table.schema.field(name).type for name in table.column_names}
+
+
+def is_list(kind: DataType) -> bool:
+    return DataType.is_list(kind) or DataType.is_large_list(kind)
+
+
+def is_string(kind: DataType) -> bool:
+    return DataType.is_string(kind) or DataType.is_large_string(kind)
+
+
+def inner(kind: DataType) -> DataType:
+    """Return the type of the values of a list; any other type as it is."""
+    return (kind.value_type or kind) if is_list(kind) else kind
+
+
+def values_of(table: Table, name: str) -> list[Any]:
+    """Return the values of a column as objects of Python."""
+    return [value for chunk in table.column(name).chunks for value in chunk.to_pylist()]
+
+
+def flat_lists(table: Table, name: str) -> NDArray[Any]:
+    """Return the numbers of a column of lists, one list after the other."""
+    parts = [list_flatten(chunk).to_numpy() for chunk in table.column(name).chunks]
+    return np.concatenate([np.empty(0, dtype=np.int32), *parts])
+
+
+def as_parquet(table: Table, ascending: Sequence[str] = ()) -> bytes:
+    """Return a table as a Parquet file.
+
+    ascending : columns of integers in ascending order. Their differences are stored.
+    """
+    file = io.BytesIO()
+    stored = [name for name in ascending if name in table.column_names]
+    write_parquet(
+        joined([table]), file, compression=COMPRESSION, created_by=CREATED_BY,
+        column_encoding=dict.fromkeys(stored, "delta_binary_packed"),
+        column_dictionary_enabled=dict.fromkeys(stored, False),
+    )  # fmt: skip
+    return file.getvalue()
+
+
+def from_parquet(raw: bytes) -> Table:
+    """Return the table of a Parquet file.
+
+    polars reads it: arro3 0.9 ends the whole process at some damaged files.
+    """
+    import polars as pl
+
+    return from_polars(pl.read_parquet(io.BytesIO(raw)))
+
+
+def as_stream(table: Table) -> bytes:
+    """Return a table as a stream of Arrow, for temporary files."""
+    stream = io.BytesIO()
+    write_ipc_stream(table, stream, compression=None)
+    return stream.getvalue()
+
+
+def from_stream(raw: bytes) -> Table:
+    """Return the table of a stream that :func:`as_stream` has made."""
+    return read_ipc_stream(io.BytesIO(raw)).read_all()

@@ -1,0 +1,110 @@
+"""The Parquet file of the documents: who may have written it, and what it may hold."""
+
+from contextlib import suppress
+
+import numpy as np
+import polars as pl
+import pytest
+from arro3.io import write_parquet
+
+from syntf.core import tables
+from syntf.core.errors import SyntfError
+from syntf.releases.contents.writers import write_documents
+from syntf.verification import parquet_file
+from syntf.verification.counts_file import unreadable
+from syntf.verification.parquet_file import check_documents_bytes, read_table
+
+DOCUMENTS = tables.of(
+    {
+        "document": tables.numbers(np.arange(500)),
+        "topic": tables.strings(["cars", "pets", "", "ça"] * 125),
+        "prototypes": tables.lists(np.arange(1000, dtype=np.int32).reshape(500, 2) % 7),
+    }
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    with (tmp_path / "documents.parquet").open("wb") as file:
+        write_documents(file, DOCUMENTS)
+    return tmp_path / "documents.parquet"
+
+
+def checked(path):
+    return check_documents_bytes(path, read_table(path))
+
+
+def test_every_byte_of_an_own_file_is_compared(path):
+    assert checked(path)
+    assert parquet_file.rows_of(path) == 500
+    assert parquet_file.values_of(path, "prototypes") == 1000
+
+
+def test_a_file_that_polars_wrote_is_compared_too(path):
+    """Releases before 0.3 have such files."""
+    pl.read_parquet(path).write_parquet(path)
+    assert checked(path)
+    pl.read_parquet(path).write_parquet(path, metadata={"secret": "text"})
+    with pytest.raises(SyntfError, match="not those that syntf writes"):
+        checked(path)
+
+
+def signed(raw, version="arro3 version 0.0.1"):
+    """The bytes of a file as another version of the library would sign it."""
+    assert len(version) == len(tables.CREATED_BY)
+    return raw.replace(tables.CREATED_BY.encode(), version.encode())
+
+
+def test_a_file_of_another_version_passes_and_is_reported(path):
+    path.write_bytes(signed(path.read_bytes()))
+    assert not checked(path)
+
+
+@pytest.mark.parametrize("name", [tables.CREATED_BY, "arro3 version 0.0.1"])
+def test_metadata_in_the_footer_is_refused(path, name):
+    with path.open("wb") as file:
+        write_parquet(DOCUMENTS, file, created_by=name, key_value_metadata={"secret": "text"})
+    with pytest.raises(SyntfError, match=r"other metadata|not those that syntf writes"):
+        checked(path)
+
+
+@pytest.mark.parametrize("other", [{"compression": "gzip(6)"}, {"bloom_filter_enabled": True}])
+def test_other_bytes_for_the_same_table_are_refused(path, other):
+    with path.open("wb") as file:
+        write_parquet(DOCUMENTS, file, created_by=tables.CREATED_BY, **other)
+    with pytest.raises(SyntfError, match="not those that syntf writes"):
+        checked(path)
+
+
+def test_a_gap_between_the_columns_is_refused(path):
+    raw = signed(path.read_bytes())
+    footer = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
+    path.write_bytes(raw[:footer] + b"secret" + raw[footer:])
+    with pytest.raises(SyntfError, match="do not fill the file"):
+        checked(path)
+
+
+def test_another_program_is_refused(path):
+    with path.open("wb") as file:
+        write_parquet(DOCUMENTS, file, created_by="a diary")
+    with pytest.raises(SyntfError, match="neither syntf nor Spark"):
+        checked(path)
+
+
+def test_damaged_files_end_in_an_error_that_verify_reports(path):
+    """A changed byte is found, unless the file is then that of another table."""
+    raw = path.read_bytes()
+    for place in range(4, len(raw) - 8):
+        changed = bytearray(raw)
+        changed[place] ^= 0xFF
+        path.write_bytes(changed)
+        with suppress(SyntfError, *unreadable()):
+            assert checked(path)
+            assert pl.DataFrame(read_table(path)).equals(pl.DataFrame(DOCUMENTS)) is False
+
+
+def test_a_wrong_number_of_rows_is_refused(path, monkeypatch):
+    footer = parquet_file._footer
+    monkeypatch.setattr(parquet_file, "_footer", lambda raw: {**footer(raw), 3: 499})
+    with pytest.raises(SyntfError, match="500 rows, and the file claims 499"):
+        read_table(path)
