@@ -1,10 +1,14 @@
 """Start-up: help and short runs import only what they use; a process ends without delay."""
 
+import ctypes
 import json
 import os
 import subprocess
+import sys
 
 import pytest
+
+from syntf.__main__ import keep_freed_memory
 
 RUN = """
 import json, sys
@@ -86,6 +90,34 @@ def test_run_does_not_import(loaded, module):
 
 def test_run_imports_what_it_uses(loaded):
     assert {"numpy", "arro3.io", "syntf.inputs.formats.csv_rows", "syntf.releases.draft"} <= loaded
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the C library of Linux")
+def test_freed_memory_is_used_again(python):
+    """The system hands out an array of 16 MB once, not for every new array."""
+    program = """
+import resource
+from syntf.__main__ import keep_freed_memory
+keep_freed_memory()
+import numpy as np
+for array in range(3):
+    np.ones(1 << 21)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for array in range(20):
+    np.ones(1 << 21)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+    faults = int(subprocess.run([python, "-c", program], capture_output=True, check=True).stdout)
+    assert faults < 1000  # of 4,096 for each array
+
+
+@pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
+def test_another_c_library_keeps_its_settings(monkeypatch, error):
+    def missing(name):
+        raise error
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    keep_freed_memory()
 
 
 BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}

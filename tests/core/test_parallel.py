@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from syntf import SynTF
 from syntf.core import entropy, parallel
@@ -121,9 +122,39 @@ def test_the_next_thing_is_worked_on_while_the_caller_uses_the_one_before():
             if number < 2:
                 assert begun[number + 1].wait(10)  # while this loop holds the result before
             assert thread != threading.get_ident()
-            assert threads == 2  # the limit holds in the other thread, too
+            assert threads == 1  # other threads work on other things
             used.append((number, result))
     assert used == [(0, 0), (1, 10), (2, 20)]
+
+
+def test_no_more_things_are_taken_than_threads_can_work_on_soon():
+    taken = []
+
+    def things():
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    with parallel.at_most(2):
+        for number, _ in parallel.ahead(str, things()):
+            assert len(taken) <= number + 6
+
+
+def test_products_use_one_thread_until_the_last_one_is_done():
+    """Threads enter and leave in any order. A limit that each removes by itself would stay."""
+
+    def limits():
+        return {each["num_threads"] for each in threadpoolctl.threadpool_info()}
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = limits()
+    first, second = parallel._one_thread_per_product(), parallel._one_thread_per_product()
+    with first:
+        second.__enter__()
+        assert limits() == {1}
+    assert limits() == {1}
+    second.__exit__(None, None, None)
+    assert limits() == before
 
 
 def test_things_are_taken_by_the_thread_of_the_caller():

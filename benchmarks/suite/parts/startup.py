@@ -8,8 +8,9 @@ from suite.rows import Results, Row
 
 TITLE = "Start-up"
 NOTE = """\
-Whole processes, with the results of earlier runs in the cache. Every run imports NumPy and polars,
-which read and write the files; the time for that is shown beside."""
+Whole processes, with the results of earlier runs in the cache. Every run imports NumPy and arro3,
+which writes Parquet files; the time for that is shown beside. polars, which was imported too before
+decision 21, is for comparison."""
 
 
 def groups(place: Place) -> list[list[Row]]:
@@ -29,6 +30,10 @@ def groups(place: Place) -> list[list[Row]]:
                 "startup/libraries", "Python, importing NumPy and polars", place.rounds,
                 "-c", "import numpy, polars",
             ),
+            _python(
+                "startup/arro3", "Python, importing NumPy and arro3", place.rounds,
+                "-c", "import numpy, arro3.io",
+            ),
             _python("startup/numpy", "Python, importing NumPy", place.rounds, "-c", "import numpy"),
             _python("startup/python", "Python, doing nothing", place.rounds, "-c", "pass"),
         ]
@@ -46,8 +51,8 @@ def figures(found: Results) -> list[Figure]:
             must=0.5, aim=0.4,
         ),
         *compared(
-            "startup/document-libraries", "ten texts, processor time against importing NumPy and "
-            "polars", found["startup/document"], found["startup/libraries"], of="cpu",
+            "startup/document-arro3", "ten texts, processor time against importing NumPy and "
+            "arro3", found["startup/document"], found["startup/arro3"], of="cpu",
         ),
         *plain(
             "startup/ten", "ten texts, preset words, whole process", found["startup/ten"],

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
-
 from suite.work.texts import read_texts
+from syntf.core import tables
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.releases import draft
 from syntf.releases.contents.folder import row_numbers
+from syntf.releases.contents.writers import ROW_NUMBER
 from syntf.report.table_summary import summarize_table
 
 
@@ -23,7 +23,7 @@ def prepare(preset: str, path: str, out: str) -> Callable[[], None]:
             Path(out),
             counts,
             anonymizer.vocabulary.outputs,
-            pl.DataFrame([row_numbers(0, len(texts))]),
+            tables.of({ROW_NUMBER: row_numbers(0, len(texts))}),
             anonymizer.guarantee(),
             summarize_table(
                 anonymizer.mechanism,

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
 from numbers import Integral
@@ -27,6 +29,9 @@ Progress = Callable[[int], None]
 
 BLOCK = 1 << 20
 """Entries of a table that a thread holds at once."""
+
+MOST_AHEAD = 4
+"""Threads that work ahead. More of them would wait for the caller, which takes the things."""
 
 _allowed: ContextVar[int] = ContextVar("the number of threads allowed")
 
@@ -74,8 +79,8 @@ def ahead(
 ) -> Iterator[tuple[S, T]]:
     """Yield each thing with the result of `work`, in order.
 
-    While the caller uses one result, another thread works on the next, unless one thread is
-    allowed. The things themselves are taken by the caller's thread.
+    While the caller uses one result, other threads work on the next ones, each on one of them,
+    unless one thread is allowed. The things themselves are taken by the caller's thread.
 
     quick : whether `work` takes seconds at most. Ctrl-C does not end the work of another thread,
         so slow work is left to the caller's thread.
@@ -83,15 +88,18 @@ def ahead(
     if threads() < 2 or not quick:
         yield from ((thing, work(thing)) for thing in things)
         return
-    with ThreadPoolExecutor(1) as pool:
-        waiting: tuple[S, Future[T]] | None = None
+    workers = min(threads(), MOST_AHEAD)
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = deque[tuple[S, Future[T]]]()
         for thing in things:
-            begun = thing, pool.submit(copy_context().run, work, thing)
-            if waiting is not None:
-                yield waiting[0], waiting[1].result()
-            waiting = begun
-        if waiting is not None:
-            yield waiting[0], waiting[1].result()
+            context = copy_context()
+            context.run(_allowed.set, 1)
+            waiting.append((thing, pool.submit(context.run, work, thing)))
+            if len(waiting) > 2 * workers:
+                first, begun = waiting.popleft()
+                yield first, begun.result()
+        for first, begun in waiting:
+            yield first, begun.result()
 
 
 def beside(work: Callable[[], T], *, quick: bool = True) -> Callable[[], T]:
@@ -125,9 +133,7 @@ def for_each_block(work: Callable[[slice], None], count: int, size: int) -> None
         if count:
             work(slice(0, count))
         return
-    from threadpoolctl import threadpool_limits  # imported here: short runs have one block
-
-    with threadpool_limits(1):
+    with _one_thread_per_product():
         for _ in in_blocks(work, count, size):
             pass
 
@@ -152,20 +158,39 @@ def in_parallel(
     upto = range(rows + 1) if done is None else done
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
-    with _one_thread_per_product(matrix_products), ThreadPoolExecutor(threads()) as pool:
+    products = _one_thread_per_product() if matrix_products else nullcontext()
+    with products, ThreadPoolExecutor(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))
 
 
-def _one_thread_per_product(needed: bool) -> AbstractContextManager[Any]:
-    """Let each matrix product use the thread that it was called from alone, if this is needed."""
-    if not needed:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits  # imported here: not every run has a table
+_limiting = threading.Lock()
+_limited = ExitStack()
+_limited_by = 0
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
+
+@contextmanager
+def _one_thread_per_product() -> Iterator[None]:
+    """Let each matrix product use the thread that it was called from alone.
+
+    Several threads may be inside at once. The last one that leaves removes the limit: if each
+    removed its own, the first one would do so while the others still need it.
+    """
+    global _limited_by
+    with _limiting:
+        if not _limited_by:
+            from threadpoolctl import threadpool_limits  # imported here: short runs have one block
+
+            _limited.enter_context(threadpool_limits(1))
+        _limited_by += 1
+    try:
+        yield
+    finally:
+        with _limiting:
+            _limited_by -= 1
+            if not _limited_by:
+                _limited.close()
 
 
 def processes(jobs: int, **options: Any) -> "Parallel":

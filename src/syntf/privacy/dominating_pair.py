@@ -108,8 +108,10 @@ def _least_epsilon(
             previous, chance = chance, following / (i * p)
             factor *= step
             sum_p, sum_q = sum_p + chance, sum_q + chance * factor
+            if sum_p <= delta:  # the quotient is below 1, so it does not matter
+                continue
             quotient = (sum_p * (1 + SLACK) - delta) / (sum_q * (1 - SLACK))
-            if sum_p > delta and quotient < best * (1 - SLACK):
+            if quotient < best * (1 - SLACK):
                 break
             best = max(best, quotient)
         epsilon = best.ln() if best > 1 else Decimal(0)

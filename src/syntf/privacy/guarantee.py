@@ -377,8 +377,12 @@ class Guarantee:
         return canonical_json(self.as_dict())
 
     def __getitem__(self, name: str) -> Any:
-        """Return one field, or the checksum, as a JSON type."""
-        return self.as_dict()[name]
+        """Return one field, or the checksum, as a JSON type. Templates ask for many."""
+        if name == CHECKSUM:
+            return self.as_dict()[name]
+        if name not in self.__dataclass_fields__:
+            raise KeyError(name)
+        return json.loads(json.dumps(getattr(self, name), default=asdict))
 
 
 def with_author_limit(guarantee: Guarantee, documents: int) -> Guarantee:

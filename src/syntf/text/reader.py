@@ -21,7 +21,7 @@ from syntf.core import parallel
 from syntf.text import token_table
 from syntf.text.documents import Documents
 from syntf.text.token_table import TokenTable
-from syntf.text.tokenizer import Memo, Read, letters_pattern, normalize, tokenize
+from syntf.text.tokenizer import Memo, Read, combining_marks, normalize, tokenize
 
 BLOCK_CHARACTERS = 1 << 20
 """How many characters a thread reads at a time; a text is never split."""
@@ -132,17 +132,16 @@ def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
 
 @cache
 def letters(limit: int) -> bytes:
-    """Return one bit for each code point below `limit`, lowest first: 1 for letters and digits.
+    """Return one bit for each code point below `limit`, lowest first: 1 for parts of words.
 
-    Python's regular expressions decide, as they do in :func:`syntf.text.tokenizer.tokenize`.
+    These are the characters that :func:`syntf.text.tokenizer.letters_pattern` matches: letters,
+    digits and combining marks. Its regular expression takes long to compile.
 
     >>> sum(byte.bit_count() for byte in letters(0x80))
     62
     """
-    every = np.arange(limit, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    found = np.zeros(limit, dtype=bool)
-    for run in letters_pattern().finditer(every):
-        found[run.start() : run.end()] = True
+    found = np.fromiter(map(str.isalnum, map(chr, range(limit))), dtype=bool, count=limit)
+    found[list(combining_marks(limit))] = True
     return np.packbits(found, bitorder="little").tobytes()
 
 

@@ -42,15 +42,25 @@ class Analysis(Protocol[Token]):
         """Return the token of a single word without context."""
 
 
+_MARKS = 0x300, 0xFE30
+"""The code points among which there are combining marks."""
+
+
 @cache
-def marks() -> str:
-    """Return the combining marks that belong to words, as ranges of a regular expression.
+def combining_marks(limit: int = _MARKS[1]) -> frozenset[int]:
+    """Return the combining marks below a code point that belong to words.
 
     Variation selectors and enclosing marks, which belong to symbols, are left out.
     """
-    category = unicodedata.category
-    points = {point for point in range(0x300, 0xFE30) if category(chr(point)) in ("Mn", "Mc")}
-    points -= {*range(0x20D0, 0x2100), *range(0xFE00, 0xFE10)}
+    points = range(_MARKS[0], min(limit, _MARKS[1]))
+    found = {point for point in points if unicodedata.category(chr(point)) in ("Mn", "Mc")}
+    return frozenset(found - {*range(0x20D0, 0x2100), *range(0xFE00, 0xFE10)})
+
+
+@cache
+def marks() -> str:
+    """Return :func:`combining_marks` as ranges of a regular expression."""
+    points = combining_marks()
     firsts = sorted(point for point in points if point - 1 not in points)
     lasts = sorted(point for point in points if point + 1 not in points)
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in zip(firsts, lasts, strict=True))
