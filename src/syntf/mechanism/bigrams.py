@@ -10,6 +10,7 @@ from syntf.mechanism.reference import MAX_BIGRAMS
 
 _BLOCK_WORDS = 1 << 16  # a word's number within a block and its bigram fit in 64 bits
 _LETTER_BITS = 21  # for a code point, or for "no letter"
+_SECOND_LETTER = (1 << _LETTER_BITS) - 1
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,16 @@ class BigramTable:
         output_words, output_codes = _bigram_codes(outputs)
         known = _sorted_distinct(output_codes)
         input_words, input_codes = _bigram_codes(inputs)
-        ids = np.minimum(np.searchsorted(known, input_codes), len(known) - 1)
-        shared = known[ids] == input_codes
+        ids = _numbers(input_codes, known)
+        shared = ids >= 0
         counts = np.bincount(input_words[shared], minlength=len(inputs))
         return cls(
             output_words=output_words,
-            output_bigrams=np.searchsorted(known, output_codes),
+            output_bigrams=_numbers(output_codes, known),
             output_counts=np.bincount(output_words, minlength=len(outputs)).astype(np.uint8),
             input_counts=np.bincount(input_words, minlength=len(inputs)).astype(np.uint8),
             input_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            input_bigrams=ids[shared].astype(np.int64),
+            input_bigrams=ids[shared],
         )
 
     def incidence(self) -> NDArray[np.uint8]:
@@ -78,16 +79,34 @@ def _block_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.in
     counts = np.maximum(1, lengths - 1)
     word = np.repeat(np.arange(len(words)), counts)
     # The position of each bigram's first letter among all letters.
-    shift = (np.cumsum(lengths) - lengths) - (np.cumsum(counts) - counts)
-    place = np.arange(len(word)) + np.repeat(shift, counts)
-    first = np.where(lengths[word] > 0, letters[place], 0)
-    second = np.where(lengths[word] > 1, letters[place + 1], 0)
+    starts = np.cumsum(counts) - counts
+    place = np.arange(len(word)) + np.repeat(np.cumsum(lengths) - lengths - starts, counts)
+    first, second = letters[place], letters[place + 1]
+    first[starts[lengths == 0]] = second[starts[lengths < 2]] = 0
     distinct = _sorted_distinct((word << (2 * _LETTER_BITS)) | (first << _LETTER_BITS) | second)
     if counts.max(initial=0) > MAX_BIGRAMS:
         word = distinct >> (2 * _LETTER_BITS)
         rank = np.arange(len(word)) - np.searchsorted(word, word)
         distinct = distinct[rank < MAX_BIGRAMS]
     return distinct >> (2 * _LETTER_BITS), distinct & ((1 << (2 * _LETTER_BITS)) - 1)
+
+
+def _numbers(codes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each code among the known codes, which are distinct; -1 for another.
+
+    Both letters of a code are looked up in a table of the known letters, and then the pair.
+
+    >>> _numbers(np.array([5 << _LETTER_BITS, 7]), np.array([7, 9 << _LETTER_BITS])).tolist()
+    [-1, 0]
+    """
+    first, second = known >> _LETTER_BITS, known & _SECOND_LETTER
+    letters = _sorted_distinct(np.concatenate([first, second]))
+    number = np.zeros(1 << _LETTER_BITS, dtype=np.int64)  # 0 for a letter of no known code
+    number[letters] = np.arange(1, len(letters) + 1)
+    width = len(letters) + 1
+    table = np.full(width * width, -1, dtype=np.int64)
+    table[number[first] * width + number[second]] = np.arange(len(known))
+    return table[number[codes >> _LETTER_BITS] * width + number[codes & _SECOND_LETTER]]
 
 
 def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

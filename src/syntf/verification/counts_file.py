@@ -112,11 +112,12 @@ def _check_rows(counts: Rows, expected: Expected) -> None:
     for start in range(0, len(sizes), CHECKED_ROWS):
         stop = min(start + CHECKED_ROWS, len(sizes))
         own = slice(int(counts.indptr[start]), int(counts.indptr[stop]))
-        row = np.repeat(np.arange(stop - start), sizes[start:stop])
-        place = row * len(expected.terms) + counts.indices[own].astype(np.int64)
-        if (np.diff(place) <= 0).any():
+        row_starts = counts.indptr[start:stop] - own.start
+        ascending = np.diff(counts.indices[own]) > 0
+        ascending[row_starts[1:] - 1] = True  # from the last column of a row to the next row
+        if not ascending.all():
             raise SyntfError("the columns of a row are repeated or not in order")
-        words = np.bincount(row, weights=counts.data[own], minlength=stop - start)  # exact
+        words = np.add.reduceat(counts.data[own], row_starts, dtype=np.int64)
         right = expected.length if expected.words is None else expected.words[start:stop]
         wrong = np.flatnonzero(words != right)
         if wrong.size:
@@ -228,8 +229,8 @@ def _check_archive(
     Returns whether this machine packs the arrays in the same way.
     """
     members, same = [], True
-    for name, array in arrays.items():
-        member = archive.packed(f"{name}.npy", archive.npy_pieces(array, array.dtype))
+    packed_again = archive.pack_arrays(arrays, {name: own.dtype for name, own in arrays.items()})
+    for (name, array), member in zip(arrays.items(), packed_again, strict=True):
         if b"".join(member.packed) != packed[name]:
             same = False
             _check_packed(name, packed[name], b"".join(archive.npy_pieces(array, array.dtype)))

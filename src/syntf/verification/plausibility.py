@@ -118,9 +118,9 @@ class Plausibility:
             return
         entries, row_starts = _entries(counts, sizes, wanted)
         number, column = counts.data[entries], counts.indices[entries]
-        likelihood = np.add.reduceat(number * self._log_largest[column], row_starts)
+        likelihood = np.add.reduceat(number * self._log_largest.take(column), row_starts)
         for urn, (constant, gain) in enumerate(zip(self._constant, self._gain, strict=True)):
-            ratios = constant + np.add.reduceat(gain[number], row_starts) - likelihood
+            ratios = constant + np.add.reduceat(gain.take(number), row_starts) - likelihood
             self._mean[urn] = np.logaddexp(self._mean[urn], np.logaddexp.reduce(ratios))
             if self._product is not None:
                 self._product[urn] += ratios.sum()
@@ -134,7 +134,9 @@ class Plausibility:
             return
         odd = (2 * counts.data + 1).astype(np.uint64)
         starts = counts.indptr[:-1]
-        keys = [np.add.reduceat(table[counts.indices] * odd, starts) for table in self._multipliers]
+        keys = [
+            np.add.reduceat(table.take(counts.indices) * odd, starts) for table in self._multipliers
+        ]
         before = [np.concatenate(parts) for parts in zip(*self._keys, keys, strict=True)]
         self._keys.append(keys)
         order = np.argsort(before[0], kind="stable")  # equal keys in the order of the documents
@@ -189,10 +191,16 @@ def _largest_weights(mechanism: Mechanism) -> NDArray[np.int64]:
 
 def _entries(
     counts: Rows, sizes: NDArray[np.integer], rows: NDArray[np.intp]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the entries of some rows, and where each row begins among them."""
+) -> tuple[NDArray[np.int64] | slice, NDArray[np.int64]]:
+    """Return the places of the entries of some rows, and where each row begins among them.
+
+    The numbers of the rows ascend, and there is at least one row.
+    """
     own = sizes[rows].astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(own)[:-1]])
+    if rows[-1] - rows[0] == len(rows) - 1:  # one row after the other
+        first = int(counts.indptr[rows[0]])
+        return slice(first, first + int(own.sum())), starts
     shift = counts.indptr[rows].astype(np.int64) - starts
     return np.arange(own.sum()) + np.repeat(shift, own), starts
 

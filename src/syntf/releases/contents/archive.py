@@ -40,13 +40,20 @@ def write_arrays(
     file: IO[bytes], arrays: Mapping[str, NDArray[Any]], types: Mapping[str, np.dtype[Any]]
 ) -> None:
     """Write arrays, each converted to its type; ``numpy.load`` reads them."""
+    write(file, list(pack_arrays(arrays, types)))
+
+
+def pack_arrays(
+    arrays: Mapping[str, NDArray[Any]], types: Mapping[str, np.dtype[Any]]
+) -> Iterator["Member"]:
+    """Yield arrays as members of an archive, each converted to its type; several threads pack."""
     names = list(arrays)
 
     def pack_one(block: slice) -> Member:
         name = names[block.start]
         return packed(f"{name}.npy", npy_pieces(arrays[name], types[name]))
 
-    write(file, list(in_blocks(pack_one, len(names), 1)))
+    yield from in_blocks(pack_one, len(names), 1)
 
 
 @dataclass(frozen=True)
