@@ -106,7 +106,9 @@ def _numbers(codes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.i
     width = len(letters) + 1
     table = np.full(width * width, -1, dtype=np.int64)
     table[number[first] * width + number[second]] = np.arange(len(known))
-    return table[number[codes >> _LETTER_BITS] * width + number[codes & _SECOND_LETTER]]
+    pairs = number[codes >> _LETTER_BITS] * width + number[codes & _SECOND_LETTER]
+    found: NDArray[np.int64] = table[pairs]
+    return found
 
 
 def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
