@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syntf.core import tables
+from syntf.core.errors import SyntfError
 
 COLUMNS = {
     "integers": pl.Series([1, None, -3], dtype=pl.Int64),
@@ -30,6 +31,24 @@ COLUMNS = {
     "structs": pl.Series([{"x": 1, "y": "a"}, {"x": None, "y": None}, {"x": 2, "y": ""}]),
     "nothing": pl.Series([None, None, None], dtype=pl.Null),
 }
+
+
+REFUSED = {
+    "enums": pl.Series(["a"], dtype=pl.Enum(["a", "secret"])),
+    "categories": pl.Series(["a"], dtype=pl.Categorical),
+    "lists of enums": pl.Series([["a"]], dtype=pl.List(pl.Enum(["a", "secret"]))),
+    "structs of enums": pl.Series([{"x": "a"}], dtype=pl.Struct({"x": pl.Enum(["a", "secret"])})),
+    "large integers": pl.Series([1], dtype=pl.Int128),
+    "structs without fields": pl.Series([{}], dtype=pl.Struct({})),
+    "nul in a field": pl.Series([{"a\0b": 1}]),
+    "nul in a name\0": pl.Series([1]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_types_that_carry_more_than_values_or_end_the_process_are_refused(name):
+    with pytest.raises(SyntfError, match="cannot hold"):
+        tables.from_polars(pl.DataFrame({name: REFUSED[name]}))
 
 
 @pytest.mark.parametrize("name", COLUMNS)

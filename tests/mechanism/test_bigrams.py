@@ -44,3 +44,12 @@ def test_a_table_of_bigrams_agrees_with_the_bigrams_of_each_word(block, inputs, 
         shared = incidence[ids].sum(axis=0)
         own = set(bigrams(word))
         assert shared.tolist() == [len(own & set(bigrams(other))) for other in outputs]
+
+
+def test_words_of_very_many_letters_have_the_same_numbers(monkeypatch):
+    words = ["".join(map(chr, range(start, start + 9))) for start in range(0x4E00, 0x5000, 3)]
+    few = BigramTable.build(words, words[::2])
+    monkeypatch.setattr(bigrams_module, "_MOST_LETTERS", 3)
+    many = BigramTable.build(words, words[::2])
+    for name, values in vars(few).items():
+        assert np.array_equal(values, getattr(many, name))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from syntf.core import tables
+from syntf.core.errors import SyntfError
 from syntf.core.release_names import CARD_FILE
 from syntf.releases.contents import folder as release_folder
 from syntf.releases.contents.croissant import render_card
@@ -36,7 +37,7 @@ def forge(folder, *, files=None, card=True, **changed):
     (folder / "guarantee.json").rename(folder.parent / "old.json")
     guarantee = read_guarantee((folder.parent / "old.json").read_bytes()).guarantee
     if card and files is None and (folder / CARD_FILE).is_file():
-        with suppress(pl.exceptions.PolarsError, OSError):  # a file that cannot be read
+        with suppress(pl.exceptions.PolarsError, OSError, SyntfError):  # it cannot be read
             forge_card(folder, replace(guarantee, **changed))
     named = release_folder.digests(folder) if files is None else files
     guarantee = replace(guarantee, files=named, **changed)

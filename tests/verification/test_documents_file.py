@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 import polars as pl
 import pytest
+from arro3.core import Schema
 from arro3.io import write_parquet
 
 from syntf.core import tables
@@ -108,3 +109,41 @@ def test_a_wrong_number_of_rows_is_refused(path, monkeypatch):
     monkeypatch.setattr(parquet_file, "_footer", lambda raw: {**footer(raw), 3: 499})
     with pytest.raises(SyntfError, match="500 rows, and the file claims 499"):
         read_table(path)
+
+
+def extended(path):
+    """The file with a secret in the metadata of an extension type of its first column."""
+    fields = [DOCUMENTS.schema.field(name) for name in DOCUMENTS.column_names]
+    hidden = {"ARROW:extension:name": "x", "ARROW:extension:metadata": "secret" * 1000}
+    changed = Schema([fields[0].with_metadata(hidden), *fields[1:]])
+    path.write_bytes(tables.as_parquet(DOCUMENTS.with_schema(changed), ascending=["document"]))
+
+
+def with_topics(kind):
+    """The file as polars writes it, with topics of another type."""
+
+    def write(path):
+        frame = pl.read_parquet(path)
+        frame.with_columns(frame["topic"].cast(kind)).write_parquet(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "hide", [extended, with_topics(pl.Enum(["cars", "pets", "", "ça", "secret"])),
+             with_topics(pl.Categorical)]
+)  # fmt: skip
+def test_a_type_that_carries_more_than_values_is_refused(path, hide):
+    """Whoever writes the table again gets the same bytes, so comparing them is not enough."""
+    hide(path)
+    with pytest.raises(SyntfError):
+        checked(path)
+
+
+def test_a_footer_that_claims_a_long_list_is_refused_at_once(tmp_path):
+    """A list of 2**60 numbers of eight bytes each, in a file of a few bytes."""
+    footer = b"\x19\xf7" + b"\x80" * 8 + b"\x10" + b"\0"
+    path = tmp_path / "documents.parquet"
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(EOFError):
+        parquet_file.rows_of(path)

@@ -404,6 +404,16 @@ def test_names_that_no_release_has_are_refused(copy, check, name):
     assert failed(check(copy)) == ["files"]
 
 
+@pytest.mark.parametrize("counts", ['["a"]', '"a"', "null", "3"])
+def test_counts_of_another_kind_in_json_lines_are_refused(make, check, counts):
+    folder = make("jsonl", neighbours=2, loss=4.0)
+    path = folder / "vectors.jsonl"
+    _, *others = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([f'{{"document": 0, "counts": {counts}}}\n', *others]))
+    forge(folder)
+    assert failed(check(folder)) == ["counts"]
+
+
 def test_shards_are_checked_one_after_the_other(make, check, tmp_path):
     folder = make("jsonl", neighbours=2, loss=4.0)
     guarantee, terms = stated(folder), stated_terms(folder)

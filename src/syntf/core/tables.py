@@ -17,6 +17,8 @@ from arro3.io import __version__ as version
 from arro3.io import read_ipc_stream, write_ipc_stream, write_parquet
 from numpy.typing import NDArray
 
+from syntf.core.errors import SyntfError, printable
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -27,6 +29,12 @@ INTEGER_LIST = DataType.large_list(Field("item", DataType.int32()))
 """The types of strings and of lists that polars writes, too."""
 
 COMPRESSION: Any = "zstd(3)"
+
+PLAIN_TYPES = frozenset(
+    "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64 Decimal Boolean "
+    "String Binary Null Date Time Datetime Duration".split()
+)
+"""The types of polars, besides nested ones, that stand for nothing but their values."""
 
 CREATED_BY = f"arro3 version {version}"
 """How a Parquet file names the library that wrote it. Another version may write other bytes."""
@@ -58,13 +66,40 @@ def lists(values: NDArray[np.int32] | Sequence[NDArray[np.int32]]) -> Array:
 
 
 def from_polars(frame: "pl.DataFrame") -> Table:
-    """Return the rows of a frame, with types that older readers of Arrow know, too."""
+    """Return the rows of a frame, with types that older readers of Arrow know, too.
+
+    Raises
+    ------
+    SyntfError
+        If a column has a type that carries more than its values, such as the categories of an enum
+        or the metadata of an extension type. Nobody would see them in a release. Types and names
+        that arro3 cannot hold are refused, too.
+    """
     from polars import CompatLevel
 
+    for name, kind in frame.schema.items():
+        if "\0" in name or not _is_plain(kind):
+            raise SyntfError(
+                f"the column {printable(name)!r} has the type {type(kind).__name__}, or a name, "
+                "that a release cannot hold: leave it out or convert it"
+            )
     stream = io.BytesIO()
     frame.rechunk().write_ipc_stream(stream, compat_level=CompatLevel.oldest())
     stream.seek(0)
     return joined([read_ipc_stream(stream).read_all()])
+
+
+def _is_plain(kind: Any) -> bool:
+    """Tell whether a type of polars stands for nothing but its values."""
+    name = type(kind).__name__  # versions of polars differ in the types that they know
+    if name in ("List", "Array"):
+        return _is_plain(kind.inner)
+    if name == "Map":
+        return _is_plain(kind.key) and _is_plain(kind.value)
+    if name == "Struct":
+        plain = ("\0" not in one.name and _is_plain(one.dtype) for one in kind.fields)
+        return bool(kind.fields) and all(plain)
+    return name in PLAIN_TYPES
 
 
 def of(columns: Mapping[str, Column]) -> Table:

@@ -11,6 +11,7 @@ from syntf.mechanism.reference import MAX_BIGRAMS
 _BLOCK_WORDS = 1 << 16  # a word's number within a block and its bigram fit in 64 bits
 _LETTER_BITS = 21  # for a code point, or for "no letter"
 _SECOND_LETTER = (1 << _LETTER_BITS) - 1
+_MOST_LETTERS = 1000  # up to here a table of all pairs is used
 
 
 @dataclass(frozen=True)
@@ -94,21 +95,24 @@ def _block_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.in
 def _numbers(codes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each code among the known codes, which are distinct; -1 for another.
 
-    Both letters of a code are looked up in a table of the known letters, and then the pair.
+    Both letters of a code are looked up in a table of the known letters, and then the pair. A table
+    of all pairs would be large where words have very many letters, such as Chinese ones.
 
     >>> _numbers(np.array([5 << _LETTER_BITS, 7]), np.array([7, 9 << _LETTER_BITS])).tolist()
     [-1, 0]
     """
     first, second = known >> _LETTER_BITS, known & _SECOND_LETTER
     letters = _sorted_distinct(np.concatenate([first, second]))
+    if len(letters) > _MOST_LETTERS:
+        found = np.minimum(np.searchsorted(known, codes), len(known) - 1)
+        return np.where(known[found] == codes, found, -1)
     number = np.zeros(1 << _LETTER_BITS, dtype=np.int64)  # 0 for a letter of no known code
     number[letters] = np.arange(1, len(letters) + 1)
     width = len(letters) + 1
     table = np.full(width * width, -1, dtype=np.int64)
     table[number[first] * width + number[second]] = np.arange(len(known))
     pairs = number[codes >> _LETTER_BITS] * width + number[codes & _SECOND_LETTER]
-    found: NDArray[np.int64] = table[pairs]
-    return found
+    return np.asarray(table[pairs])
 
 
 def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

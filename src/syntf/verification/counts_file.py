@@ -37,8 +37,8 @@ CHECKED_ROWS = 1 << 12
 """Documents that are checked at once."""
 
 UNREADABLE = (
-    ValueError, TypeError, LookupError, EOFError, OSError, RuntimeError, OverflowError,
-    zipfile.BadZipFile, zlib.error, UNPACKING_ERROR,
+    ValueError, TypeError, AttributeError, LookupError, EOFError, OSError, RuntimeError,
+    OverflowError, zipfile.BadZipFile, zlib.error, UNPACKING_ERROR,
 )  # fmt: skip
 """What libraries raise on bytes that are not what they expect, besides polars."""
 

@@ -197,12 +197,16 @@ class _Thrift:
                 return self.zigzag()
             case 7:
                 self.place += 8
+                if self.place > len(self.raw):
+                    raise EOFError
                 return None
             case 8:
                 return self.binary()
             case 9 | 10:
                 head = self.byte()
                 count = self.varint() if head >> 4 == 15 else head >> 4
+                if count > len(self.raw):
+                    raise EOFError
                 return [self.value(head & 15, depth + 1) for _ in range(count)]
             case 12:
                 return self.struct(depth + 1)
