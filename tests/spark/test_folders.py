@@ -9,6 +9,7 @@ import pytest
 from syntf.core.errors import SyntfError
 from syntf.privacy.guarantee import Guarantee
 from syntf.spark import anonymize
+from syntf.spark.folders import Folder
 from syntf.verification.verify import verify
 
 
@@ -55,6 +56,20 @@ def test_a_row_for_each_counted_document_is_released_or_nothing(
     with pytest.raises(SyntfError, match="input changed while it was being read"):
         release.write(str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_a_late_task_leaves_behind_is_deleted(
+    frame, parameters, tmp_path, monkeypatch
+):
+    write_rows = Folder.write_rows
+
+    def late(self, data):
+        write_rows(self, data)
+        (tmp_path / "out" / "data" / "_temporary" / "0").mkdir(parents=True)
+
+    monkeypatch.setattr(Folder, "write_rows", late)
+    anonymize(frame(4, 1), **parameters).write(str(tmp_path / "out"))
+    assert {path.suffix for path in (tmp_path / "out" / "data").iterdir()} == {".parquet"}
 
 
 def test_polars_reads_the_rows(written):

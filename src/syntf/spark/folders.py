@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 DATA = "data"
 """Folder of the rows, separate so that ``spark.read.parquet`` can read it."""
 
+UNFINISHED = "_temporary"
+"""Hadoop's folder of files that are being written."""
+
 GUARANTEE = "guarantee.json"
 CONTENTS = {
     GUARANTEE, DATA, "vocabulary.txt", "README.txt", REPORT_FILE, PROTOTYPES_FILE, CARD_FILE,
@@ -133,6 +136,8 @@ class Folder:
             digests[file] = f"sha256:{sha256(text.encode()).hexdigest()}"
         files = dict(sorted(digests.items()))
         sealed = replace(guarantee, files=files, template=template_digest())
+        # Hadoop's folder of unfinished files stays if a task ends while the job deletes it.
+        self._system.delete(self._java_path(self._java_path(self._path, DATA), UNFINISHED), True)
         self._put(GUARANTEE, sealed.as_json().encode())
         return Release(
             path=self._address,
