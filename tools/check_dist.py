@@ -26,8 +26,10 @@ SESSION = [
     "anonymize example.csv --keep topic --shuffle --out release",
     "verify release",
 ]
-LARGEST = 350
-"""Megabytes (2**20 bytes) that a base installation may take on the disk, pip included."""
+LARGEST = 360
+"""Megabytes (2**20 bytes) that a base installation may take on the disk, pip included.
+
+The limit was 350 before arro3, which takes 33 and is worth a fifth of a run (decision 21)."""
 
 WITHOUT_NETWORK = ["unshare", "--user", "--map-root-user", "--net"]
 

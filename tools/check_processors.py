@@ -28,7 +28,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COMPILER = "aarch64-linux-gnu-gcc"
 ARM, HASWELL = ["qemu-aarch64-static", "-L"], ["qemu-x86_64-static", "-cpu", "Haswell"]
-WHEELS = ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64")
+WHEELS = (
+    "manylinux_2_28_aarch64", "manylinux_2_24_aarch64", "manylinux_2_17_aarch64",
+    "manylinux2014_aarch64",
+)  # fmt: skip
 DEBIAN = (
     "libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8 libgcc-s1 libgomp1 liblzma5 libpython3.11-dev "
     "libpython3.11-minimal libpython3.11-stdlib libsqlite3-0 libssl3 libstdc++6 libuuid1 "
