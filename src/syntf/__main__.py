@@ -36,7 +36,8 @@ def keep_freed_memory() -> None:
 def program() -> None:
     """Run the command line and end the process."""
     gc.set_threshold(COLLECT_EVERY)
-    keep_freed_memory()
+    if not {"-h", "--help", "--version"} & set(sys.argv):  # these use little memory
+        keep_freed_memory()
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", IDLE_TIME)
     from syntf.cli import main
 

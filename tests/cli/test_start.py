@@ -111,6 +111,15 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
     assert faults < 1000  # of 4,096 for each array
 
 
+def test_help_does_not_prepare_the_memory(python):
+    program = (
+        "import atexit, sys; from syntf.__main__ import program; sys.argv = ['syntf', '--help']"
+    )
+    program += "; atexit.register(lambda: print('ctypes' in sys.modules)); program()"
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True)
+    assert done.stdout.endswith("False\n")
+
+
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
 def test_another_c_library_keeps_its_settings(monkeypatch, error):
     def missing(name):
