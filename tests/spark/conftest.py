@@ -80,6 +80,11 @@ def spark(cluster):
         options["spark.sql.catalog.spark_catalog"] = (
             "org.apache.spark.sql.delta.catalog.DeltaCatalog"
         )
+    if jar := os.environ.get("SYNTF_ICEBERG_JAR"):
+        options["spark.jars"] = jar
+        options["spark.sql.catalog.lake"] = "org.apache.iceberg.spark.SparkCatalog"
+        options["spark.sql.catalog.lake.type"] = "hadoop"
+        options["spark.sql.catalog.lake.warehouse"] = (cluster.folder / "lake").as_uri()
     builder = SparkSession.builder.master(cluster.master).appName("syntf")
     for name, value in options.items():
         builder = builder.config(name, value)

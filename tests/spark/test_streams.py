@@ -102,6 +102,7 @@ def test_the_guarantee_travels_with_the_counts(frame, parameters, spark, tmp_pat
         stated = guarantee_of(data)
         assert stated.loss_per_document == made.guarantee.loss_per_document == 120
         assert stated.kept_columns == ["name", "topic"]
+        assert guarantee_of(stated.as_json()) == stated
     made.write(str(tmp_path / "out"))
     assert guarantee_of(made.data).loss_per_document == 120
     for other in (made.data.select("name"), made.data.selectExpr("name", "1 as counts")):
@@ -123,3 +124,20 @@ def test_the_session_of_the_user_writes_its_own_table(frame, parameters, spark, 
             guarantee_of(read)
     else:
         assert guarantee_of(read).loss_per_document == 120
+
+
+def test_an_iceberg_table_keeps_the_guarantee_as_a_property(frame, parameters, spark):
+    if "iceberg" not in spark.conf.get("spark.jars", ""):
+        pytest.skip("needs the jar of Apache Iceberg: SYNTF_ICEBERG_JAR=<iceberg-spark-runtime>")
+    with anonymize(frame(8, 2), id="name", output="arrays", **parameters) as made:
+        guarantee = guarantee_of(made.data)
+        table = made.data.writeTo("lake.mails.counts")
+        table.tableProperty("syntf", guarantee.as_json()).create()
+    read = spark.table("lake.mails.counts")
+    assert read.count() == 8
+    with pytest.raises(SyntfError, match="the frame has no guarantee"):
+        guarantee_of(read)  # Iceberg stores no metadata of columns
+    stated = spark.sql("SHOW TBLPROPERTIES lake.mails.counts ('syntf')").first()["value"]
+    assert guarantee_of(stated) == guarantee and guarantee.loss_per_document == 120
+    with pytest.raises(SyntfError, match="a field was changed"):
+        guarantee_of(stated.replace('"loss_per_document": 120', '"loss_per_document": 12'))

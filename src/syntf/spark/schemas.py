@@ -40,8 +40,14 @@ def with_guarantee(data: "DataFrame", guarantee: Guarantee) -> "DataFrame":
     return data.withMetadata(COUNTS, {METADATA: stated.as_json()})
 
 
-def guarantee_of(data: "DataFrame") -> Guarantee:
-    """Return the guarantee of released rows: of ``release.data``, or of a table written from it.
+def guarantee_of(data: "DataFrame | str") -> Guarantee:
+    """Return the guarantee of released rows, and check that no field was changed.
+
+    Parameters
+    ----------
+    data : DataFrame or str
+        ``release.data``, or a table written from it. Or the text of a guarantee that was stored
+        elsewhere, such as in a property of the table.
 
     Raises
     ------
@@ -53,6 +59,8 @@ def guarantee_of(data: "DataFrame") -> Guarantee:
     >>> guarantee_of(spark.read.parquet("counts")).loss_per_document  # doctest: +SKIP
     10.0
     """
+    if isinstance(data, str):
+        return read_guarantee(data.encode()).guarantee
     stated = data.schema[COUNTS].metadata.get(METADATA) if COUNTS in data.columns else None
     if stated is None:
         raise SyntfError(
