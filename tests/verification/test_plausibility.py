@@ -15,7 +15,7 @@ from syntf.core.errors import SyntfError
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
 from syntf.verification import plausibility
-from syntf.verification.plausibility import Plausibility
+from syntf.verification.plausibility import Plausibility, RepeatedRows
 
 OUTPUTS = 60
 WORDS = "the of and to in a is that it was for on are with as they be at one have this".split()
@@ -43,10 +43,24 @@ def check(mechanism, lists, draws="systematic"):
     """Look at the rows in two shards."""
     length, half = len(lists[0]), len(lists) // 2
     found = Plausibility(mechanism, length, len(lists), draws)
+    before = RepeatedRows(mechanism.shape[1])
     for first, some in ((0, lists[:half]), (half, lists[half:])):
         if some:
-            found.add(rows(some, mechanism.shape[1]), first)
+            counts = rows(some, mechanism.shape[1])
+            found.add(counts, first, before.find(counts))
     return found.check()
+
+
+@given(st.lists(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=3), max_size=6)))
+def test_repeated_rows_are_those_that_occurred_in_any_shard_before(shards):
+    before, seen = RepeatedRows(5), set()
+    for lists in shards:
+        repeated = []
+        for place, words in enumerate(lists):
+            row = tuple(sorted(words))
+            repeated += [place] if row in seen else []
+            seen.add(row)
+        assert before.find(rows(lists, 5)).tolist() == repeated
 
 
 MECHANISMS = [

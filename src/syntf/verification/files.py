@@ -17,7 +17,7 @@ from syntf.releases.contents.writers import ROW_NUMBER, documents_csv, write_doc
 from syntf.report.figures import Sparsity
 from syntf.verification.counts_file import Expected, read_counts
 from syntf.verification.parquet_file import check_documents_bytes, read_table, rows_of
-from syntf.verification.plausibility import Plausibility
+from syntf.verification.plausibility import Plausibility, RepeatedRows
 from syntf.verification.release_folder import Shards, by_spark, plain_bytes
 from syntf.verification.result import Finding, one_line
 
@@ -127,7 +127,7 @@ def check_counts(
     find_plausibility : returns None without a table. It is called once the first file was read,
         as it may have to wait for the table.
     """
-    first, uncompared = 0, list[str]()
+    first, uncompared, rows_before = 0, list[str](), RepeatedRows(len(terms))
     sparsity = Sparsity.count(np.empty(0, dtype=np.int64), min(guarantee.length, len(terms)))
     with stages("checking counts", sum(rows)) as advance:
         for (name, _), count in zip(shards, rows, strict=True):
@@ -136,8 +136,9 @@ def check_counts(
             if not checked.compared:
                 uncompared.append(name)
             sparsity += Sparsity.count(np.diff(checked.counts.indptr), expected.most_distinct)
+            repeated = rows_before.find(checked.counts)
             if plausibility := find_plausibility():
-                plausibility.add(checked.counts, first)
+                plausibility.add(checked.counts, first, repeated)
             first += count
             advance(count)
     detail = f"exactly {guarantee.length:,} words in each of {first:,} documents"

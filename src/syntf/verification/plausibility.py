@@ -45,6 +45,39 @@ NEGLIGIBLE = -40.0
 CHECKED_ROWS = 1 << 12
 
 
+class RepeatedRows:
+    """Finds rows with the same counts as an earlier row, over the shards of a release.
+
+    This needs no table, so it can be done while the table is derived.
+    """
+
+    def __init__(self, outputs: int) -> None:
+        mixed = _mixed(np.arange(1, 2 * outputs + 1, dtype=np.uint64))
+        self._multipliers = mixed[:outputs], mixed[outputs:]
+        self._keys: list[list[NDArray[np.uint64]]] = []
+
+    def find(self, counts: Rows) -> NDArray[np.intp]:
+        """Return the rows of the next shard that occurred before, there or in an earlier one.
+
+        Rows are compared by two random-looking sums of 64 bits.
+        """
+        rows = len(counts.indptr) - 1
+        if not rows:
+            return np.empty(0, dtype=np.intp)
+        odd = (2 * counts.data + 1).astype(np.uint64)
+        starts = counts.indptr[:-1]
+        keys = [
+            np.add.reduceat(table.take(counts.indices) * odd, starts) for table in self._multipliers
+        ]
+        before = [np.concatenate(parts) for parts in zip(*self._keys, keys, strict=True)]
+        self._keys.append(keys)
+        order = np.argsort(before[0], kind="stable")  # equal keys in the order of the documents
+        same = before[0][order[1:]] == before[0][order[:-1]]
+        same &= before[1][order[1:]] == before[1][order[:-1]]
+        repeated = np.sort(order[1:][same]) - (len(before[0]) - rows)
+        return np.asarray(repeated[repeated >= 0])
+
+
 class Plausibility:
     """Collects evidence over the shards of a release."""
 
@@ -66,18 +99,18 @@ class Plausibility:
         self._best = self._best_ratios()
         self._mean = np.full(len(URNS), -np.inf)
         self._product: NDArray[np.float64] | None = np.zeros(len(URNS))
-        self._keys: list[list[NDArray[np.uint64]]] = []
-        mixed = _mixed(np.arange(1, 2 * outputs + 1, dtype=np.uint64))
-        self._multipliers = mixed[:outputs], mixed[outputs:]
         self.least_likely = 0
         """The document with the largest ratio."""
         self._largest = -np.inf
         self._copied: int | None = None
 
-    def add(self, counts: Rows, first: int) -> None:
-        """Look at one more shard, whose first document has the number `first`."""
+    def add(self, counts: Rows, first: int, repeated: NDArray[np.intp]) -> None:
+        """Look at one more shard, whose first document has the number `first`.
+
+        repeated : what :class:`RepeatedRows` has found in this shard.
+        """
         sizes = np.diff(counts.indptr)
-        self._check_repeated(counts, sizes, first)
+        self._check_repeated(counts, sizes, first, repeated)
         for start in range(0, len(sizes), CHECKED_ROWS):
             self._add_ratios(counts, sizes, start, min(start + CHECKED_ROWS, len(sizes)), first)
 
@@ -128,22 +161,12 @@ class Plausibility:
                 self._largest = ratios.max()
                 self.least_likely = first + int(wanted[ratios.argmax()])
 
-    def _check_repeated(self, counts: Rows, sizes: NDArray[np.integer], first: int) -> None:
+    def _check_repeated(
+        self, counts: Rows, sizes: NDArray[np.integer], first: int, repeated: NDArray[np.intp]
+    ) -> None:
         """Note a row that occurred before, unless it is likely enough to be drawn twice."""
-        if not len(sizes) or self._copied is not None:
+        if self._copied is not None:
             return
-        odd = (2 * counts.data + 1).astype(np.uint64)
-        starts = counts.indptr[:-1]
-        keys = [
-            np.add.reduceat(table.take(counts.indices) * odd, starts) for table in self._multipliers
-        ]
-        before = [np.concatenate(parts) for parts in zip(*self._keys, keys, strict=True)]
-        self._keys.append(keys)
-        order = np.argsort(before[0], kind="stable")  # equal keys in the order of the documents
-        same = before[0][order[1:]] == before[0][order[:-1]]
-        same &= before[1][order[1:]] == before[1][order[:-1]]
-        repeated = np.sort(order[1:][same]) - (len(before[0]) - len(sizes))
-        repeated = repeated[repeated >= 0]
         chances = self._largest_chances(counts, sizes, repeated)
         impossible = repeated[chances + 2 * log(self.documents) < -CERTAINTY]
         if impossible.size:
