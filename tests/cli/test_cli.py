@@ -1119,3 +1119,22 @@ def test_kept_column_name_is_not_a_pattern(place, syntf, name):
     kept = pl.read_parquet("out/documents.parquet")
     assert kept.columns == ["document", name]
     assert "canary" not in str(kept.rows())
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--length", "60"], "--length"),
+        (["--loss", "6"], "--loss"),
+        (["--max-size", "3000"], "--max-size"),
+        (["--length", "60", "--preset", "words"], None),
+        (["--length", "60", "--quiet"], None),
+        (["--document-loss", "6"], None),
+    ],
+)
+def test_an_option_that_changes_the_promise_is_announced(call, place, options, named):
+    """The loss of a document is hundreds with options for single words, in place of 10."""
+    code, _, err = call("anonymize", "texts.csv", "--out", "out", *options)
+    assert code == 0
+    expected = f"syntf: {named} is an option for single words, so this uses --preset words"
+    assert err.startswith(expected) if named else err == ""

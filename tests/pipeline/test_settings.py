@@ -158,6 +158,11 @@ def test_chosen_settings_select_their_unit():
     assert Settings.from_preset("words").unit == Settings().unit == "words"
 
 
+def test_an_unknown_setting_is_named_with_one_that_is_similar():
+    with pytest.raises(TypeError, match="no setting 'document_los'; did you mean 'document_loss'?"):
+        Settings.from_preset(document_los=3)
+
+
 @pytest.mark.parametrize("preset", ["words", "accurate", "paper"])
 def test_estimator_has_the_same_presets(preset, toy_vectors, toy_words):
     words = {"vectors": toy_vectors, "vocabulary": toy_words}

@@ -1,14 +1,24 @@
 """Options: made from the definitions of the settings, or shared by several commands."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from syntf.pipeline.settings import DOCUMENT_ONLY, PRESET, SETTINGS, Settings, preset_values
+from syntf.pipeline.settings import (
+    DEFAULT_PRESET,
+    DOCUMENT_ONLY,
+    PRESET,
+    PRESETS,
+    SETTINGS,
+    WORDS_ONLY,
+    Settings,
+    preset_values,
+    word_settings,
+)
 
 FILE = click.Path(path_type=Path)
 
@@ -17,12 +27,13 @@ _BY_PRESET = {name: preset_values(name) for name in SETTINGS}
 BASIC = "Basic options"
 PRIVACY = "Privacy"
 WORDS = "Words and vectors"
+SINGLE_WORDS = "Single words (they select --preset words, whose loss per document is larger)"
 FILES = "Files"
 SEARCH = "Search"
 LARGE_RUNS = "Large runs"
 CONFIGURATION = "Configuration"
 FOR_TESTS = "For tests"
-GROUPS = (BASIC, SEARCH, PRIVACY, WORDS, FILES, LARGE_RUNS, CONFIGURATION, FOR_TESTS)
+GROUPS = (BASIC, SEARCH, PRIVACY, WORDS, SINGLE_WORDS, FILES, LARGE_RUNS, CONFIGURATION, FOR_TESTS)
 """The headings of options, in the order of the help."""
 
 Decorator = Callable[[Any], Any]
@@ -116,7 +127,8 @@ def setting_option(name: str, *, help: str | None = None) -> Decorator:
     else:
         choice = click.Choice(setting.choices) if setting.choices else None
         attributes["type"] = choice or TYPES[setting.kind]
-    return option(flag, name, group=setting.group, **attributes)
+    group = SINGLE_WORDS if name in WORDS_ONLY else setting.group
+    return option(flag, name, group=group, **attributes)
 
 
 def setting_options(*names: str) -> Decorator:
@@ -130,6 +142,19 @@ def settings_from(options: dict[str, Any]) -> Settings:
     if None not in (chosen.get("epsilon"), chosen.get("loss")):
         raise click.UsageError("--epsilon and --loss exclude each other: give one of them")
     return Settings.from_preset(**chosen)
+
+
+def unit_notices(options: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if an option selects single words without a preset, else none."""
+    names = [] if options["preset"] is not None else word_settings(options)
+    if not names:
+        return []
+    return [
+        f"{_option_name(names[0])} is an option for single words, so this uses --preset words: the "
+        "losses of all words of a document add up to hundreds. Leave the option out for a loss of "
+        f"{PRESETS[DEFAULT_PRESET]['document_loss']:g} for a whole document, or add --preset words "
+        "to confirm."
+    ]
 
 
 def _option_name(setting: str) -> str:

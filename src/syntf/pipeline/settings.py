@@ -6,7 +6,7 @@ module imports neither NumPy nor any other part of the method, so ``syntf --help
 """
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from numbers import Real
@@ -25,7 +25,7 @@ from syntf.core.choices import (
     Unit,
     Weighting,
 )
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, suggestion
 
 LONGEST = 1 << 20
 """Words drawn for a document at most."""
@@ -193,25 +193,25 @@ class Settings:
         None,
         "Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. "
         "Give `epsilon` or `loss`, not both. Example: 20.",
-        kind="number", check=positive, group="Privacy",
+        kind="number", check=positive,
     )  # fmt: skip
     loss: float | None = _setting(
         None,
         "Largest privacy loss of one drawn word, above 0; smaller is more private. A document "
         "loses `loss` times `length`. Example: 6.",
-        kind="number", check=positive, group="Basic options",
+        kind="number", check=positive,
     )  # fmt: skip
     neighbours: int | None = _setting(
         None,
         "Replace a word by one of its K nearest output words, all equally likely, or by any "
         "other output word. The preset 'paper' has none: it prefers output words by their "
         "similarity. Example: 3.",
-        kind="count", check=count, group="Privacy", metavar="K",
+        kind="count", check=count, metavar="K",
     )  # fmt: skip
     length: int = _setting(
         150,
         "Words drawn for every document, whatever its own length. Example: 60.",
-        kind="count", check=partial(count, most=LONGEST), group="Privacy",
+        kind="count", check=partial(count, most=LONGEST),
     )  # fmt: skip
     spelling: float = _setting(
         0.3,
@@ -325,6 +325,8 @@ class Settings:
         >>> Settings.from_preset(document_loss=6).unit, Settings.from_preset(loss=6).unit
         ('document', 'words')
         """
+        for unknown in chosen.keys() - SETTINGS.keys():
+            raise TypeError(f"there is no setting {unknown!r}{suggestion(unknown, SETTINGS)}")
         chosen = {name: value for name, value in chosen.items() if value is not None}
         name = _preset_for(chosen) if preset in (None, "default") else str(preset)
         if name not in PRESETS:
@@ -426,17 +428,29 @@ PRESET = Setting(
 """The definition of the choice of a preset."""
 
 
-def _preset_for(chosen: dict[str, Any]) -> str:
+def word_settings(chosen: Mapping[str, Any]) -> list[str]:
+    """Return the settings of the words unit among those chosen, if they differ from the default.
+
+    >>> word_settings({"length": 60, "document_loss": 6, "spelling": 0.3})
+    ['length']
+    """
+    return [name for name in WORDS_ONLY if _is_chosen(chosen, name)]
+
+
+def _preset_for(chosen: Mapping[str, Any]) -> str:
     """Return the preset that the chosen settings belong to."""
-    differing = set()
-    for name in set(chosen) & {*DOCUMENT_ONLY, *WORDS_ONLY}:
-        value, default = chosen[name], SETTINGS[name].default
-        # Compare only plain values: a vocabulary may be an array, which has no truth value.
-        if not (value is default or (isinstance(value, str | Real) and value == default)):
-            differing.add(name)
-    if differing & set(DOCUMENT_ONLY):
+    if any(_is_chosen(chosen, name) for name in DOCUMENT_ONLY):
         return "document"
-    return "words" if differing & set(WORDS_ONLY) else DEFAULT_PRESET
+    return "words" if word_settings(chosen) else DEFAULT_PRESET
+
+
+def _is_chosen(chosen: Mapping[str, Any], name: str) -> bool:
+    """Tell whether a setting has another value than its default."""
+    value, default = chosen.get(name), SETTINGS[name].default
+    if value is None or value is default:
+        return False
+    # Compare only plain values: a vocabulary may be an array, which has no truth value.
+    return not (isinstance(value, str | Real) and value == default)
 
 
 def preset_values(name: str) -> dict[str, Any]:

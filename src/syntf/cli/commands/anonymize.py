@@ -25,6 +25,7 @@ from syntf.cli.options import (
     setting_options,
     settings_from,
     text,
+    unit_notices,
 )
 from syntf.core.errors import printable
 
@@ -152,7 +153,9 @@ def command(
     Example:
       syntf anonymize mails.csv --text body --keep topic --shuffle --out release
     """
+    notices = unit_notices(options)
     settings = settings_from(options)
+    output.notify(() if quiet else notices)
     if options["dry_run"] and engine == "local":
         _preview(inputs, settings, options, as_json=as_json, quiet=quiet)
         return

@@ -18,6 +18,7 @@ from syntf.cli.options import (
     option,
     setting_options,
     settings_from,
+    unit_notices,
 )
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
@@ -153,6 +154,7 @@ def command(
         from syntf.serve.workers import Workers
     from syntf.ledger.ledger import Ledger
 
+    output.notify(() if quiet else unit_notices(options))
     settings = settings_from(options)
     config = Config(
         host=host,
