@@ -159,7 +159,7 @@ def test_chosen_settings_select_their_unit():
 
 
 def test_an_unknown_setting_is_named_with_one_that_is_similar():
-    with pytest.raises(TypeError, match=r"no setting 'document_los'; did you mean 'document_loss'?"):
+    with pytest.raises(TypeError, match="no setting 'document_los'; did you mean 'document_loss'"):
         Settings.from_preset(document_los=3)
 
 
