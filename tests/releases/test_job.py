@@ -70,6 +70,22 @@ def test_release_charges_a_ledger_and_obeys_its_refusal(mails, tmp_path):
     assert len(ledger.verify().runs) == 1
 
 
+def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
+    """The type is known from the first rows, so the run ends before it is charged."""
+    large = pl.Series("number", [1, 2, 3], dtype=pl.Int128)
+    pl.DataFrame([pl.Series("body", ["a cat", "a dog", "a car"]), large]).write_ipc(
+        tmp_path / "mails.arrow"
+    )
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
+    with pytest.raises(SyntfError, match="'number' has the type Int128") as refused:
+        release(
+            tmp_path / "mails.arrow", tmp_path / "out", text="body", keep=["number"], ledger=ledger,
+            **OPTIONS,
+        )  # fmt: skip
+    assert not getattr(refused.value, "__notes__", [])
+    assert not ledger.verify().runs
+
+
 def test_release_reports_the_broken_rows_that_it_skipped(mails, tmp_path):
     mails.write_text(mails.read_text() + "too,many,fields,here\n")
     with pytest.raises(SyntfError, match="line 5"):
