@@ -155,7 +155,6 @@ def command(
     """
     notices = unit_notices(options)
     settings = settings_from(options)
-    output.notify(() if quiet else notices)
     if options["dry_run"] and engine == "local":
         _preview(inputs, settings, options, as_json=as_json, quiet=quiet)
         return
@@ -185,6 +184,8 @@ def command(
             output.emit(_record(release))
         elif not quiet:
             _show(release)
+            for notice in notices:
+                output.warn(notice)
 
 
 def _preview(

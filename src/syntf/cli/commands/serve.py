@@ -154,7 +154,7 @@ def command(
         from syntf.serve.workers import Workers
     from syntf.ledger.ledger import Ledger
 
-    output.notify(() if quiet else unit_notices(options))
+    notices = () if quiet else unit_notices(options)
     settings = settings_from(options)
     config = Config(
         host=host,
@@ -171,6 +171,7 @@ def command(
         bound = [opened.enter_context(each) for each in bind(config, workers)]
         with output.progress(quiet) as stages:
             service, playground = prepare(settings, config, budget, stages, list_from)
+        output.notify(notices)
         metrics = Metrics(workers)
 
         def make_app(charger: "Charger | None" = None) -> "Guard":
