@@ -171,6 +171,31 @@ def test_things_are_taken_by_the_thread_of_the_caller():
     assert set(takers) == {threading.get_ident()}
 
 
+def test_threads_that_work_ahead_do_not_limit_products(monkeypatch):
+    """Limiting them looks through the loaded libraries, which the caller may be loading."""
+    limiting, limit = [], threadpoolctl.threadpool_limits
+
+    def recorded(*arguments):
+        limiting.append(threading.get_ident())
+        return limit(*arguments)
+
+    monkeypatch.setattr(threadpoolctl, "threadpool_limits", recorded)
+
+    def work(number):
+        parallel.for_each_block(lambda block: time.sleep(0.01), 4, 2)
+        return number
+
+    with parallel.at_most(2):
+        assert [number for number, _ in parallel.ahead(work, range(4))] == [0, 1, 2, 3]
+    assert limiting == [threading.get_ident()]
+
+
+def test_a_single_thing_is_worked_on_by_the_thread_of_the_caller():
+    with parallel.at_most(2):
+        found = list(parallel.ahead(lambda _: threading.get_ident(), ["one"]))
+    assert found == [("one", threading.get_ident())]
+
+
 @pytest.mark.parametrize(("jobs", "quick"), [(1, True), (2, False)])
 def test_slow_work_and_a_single_thread_are_not_ahead(jobs, quick):
     done = []

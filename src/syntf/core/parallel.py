@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar, copy_context
 from functools import cache
+from itertools import chain, islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,23 +76,36 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
 
 
 def ahead(
-    work: Callable[[S], T], things: Iterable[S], *, quick: bool = True
+    work: Callable[[S], T],
+    things: Iterable[S],
+    *,
+    quick: bool = True,
+    matrix_products: bool = True,
 ) -> Iterator[tuple[S, T]]:
     """Yield each thing with the result of `work`, in order.
 
     While the caller uses one result, other threads work on the next ones, each on one of them,
-    unless one thread is allowed. The things themselves are taken by the caller's thread.
+    unless one thread is allowed. The things themselves are taken by the caller's thread. If there
+    is only one, the caller's thread works on it.
 
     quick : whether `work` takes seconds at most. Ctrl-C does not end the work of another thread,
         so slow work is left to the caller's thread.
+    matrix_products : whether `work` multiplies matrices with NumPy. Their threads are then limited
+        here, because another thread must not do so while this one imports (:func:`beside`).
     """
     if threads() < 2 or not quick:
         yield from ((thing, work(thing)) for thing in things)
         return
+    stream = iter(things)
+    first_two = list(islice(stream, 2))
+    if len(first_two) < 2:
+        yield from ((thing, work(thing)) for thing in first_two)
+        return
     workers = min(threads(), MOST_AHEAD)
-    with ThreadPoolExecutor(workers) as pool:
+    products = _one_thread_per_product() if matrix_products else nullcontext()
+    with products, ThreadPoolExecutor(workers) as pool:
         waiting = deque[tuple[S, Future[T]]]()
-        for thing in things:
+        for thing in chain(first_two, stream):
             context = copy_context()
             context.run(_allowed.set, 1)
             waiting.append((thing, pool.submit(context.run, work, thing)))

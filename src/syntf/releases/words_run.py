@@ -61,7 +61,10 @@ class WordsRun:
             return self.anonymizer.read(rest.texts(batch), stages=silent if quick else progress)
 
         with progress("all documents", rest.corpus.size) as advance:
-            for batch, documents in parallel.ahead(read, rest.batches(advance), quick=quick):
+            batches = rest.batches(advance)
+            for batch, documents in parallel.ahead(
+                read, batches, quick=quick, matrix_products=False
+            ):
                 groups.add(documents)
                 kept.append(rest.released_columns(batch, done))
                 done += batch.height
