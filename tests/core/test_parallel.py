@@ -140,6 +140,15 @@ def test_no_more_things_are_taken_than_threads_can_work_on_soon():
             assert len(taken) <= number + 6
 
 
+def test_threads_that_share_blocks_use_no_others():
+    seen = []
+    with parallel.at_most(2):
+        list(parallel.in_blocks(lambda block: seen.append(parallel.threads()), 4, 1))
+        parallel.in_parallel(lambda block: seen.append(parallel.threads()), 2, 1 << 20, None)
+        assert parallel.threads() == 2
+    assert seen == [1] * 6
+
+
 def test_products_use_one_thread_until_the_last_one_is_done():
     """Threads enter and leave in any order. A limit that each removes by itself would stay."""
 

@@ -71,7 +71,7 @@ def in_blocks(work: Callable[[slice], T], count: int, size: int) -> Iterator[T]:
     if workers < 2:
         yield from map(work, blocks)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    with _pool(workers) as pool:
         yield from pool.map(work, blocks)
 
 
@@ -114,6 +114,11 @@ def ahead(
                 yield first, begun.result()
         for first, begun in waiting:
             yield first, begun.result()
+
+
+def _pool(workers: int) -> ThreadPoolExecutor:
+    """Return threads of which each may use no others: they are as many as were allowed."""
+    return ThreadPoolExecutor(workers, initializer=_allowed.set, initargs=(1,))
 
 
 def beside(work: Callable[[], T], *, quick: bool = True) -> Callable[[], T]:
@@ -173,7 +178,7 @@ def in_parallel(
     size = max(1, BLOCK // width)
     blocks = [slice(a, min(a + size, rows)) for a in range(0, rows, size)]
     products = _one_thread_per_product() if matrix_products else nullcontext()
-    with products, ThreadPoolExecutor(threads()) as pool:
+    with products, _pool(threads()) as pool:
         for block, _ in zip(blocks, _each(pool, work, blocks), strict=True):
             if progress:
                 progress(int(upto[block.stop] - upto[block.start]))

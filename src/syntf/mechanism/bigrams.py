@@ -1,14 +1,18 @@
 """The letter bigrams of words, for the spelling penalty of the paper's rating."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from syntf.core.parallel import in_blocks
 from syntf.mechanism.reference import MAX_BIGRAMS
 
-_BLOCK_WORDS = 1 << 16  # a word's number within a block and its bigram fit in 64 bits
+T = TypeVar("T")
+
+_BLOCK_WORDS = 1 << 13  # small enough for a cache; a word's number and its bigram fit in 64 bits
 _LETTER_BITS = 21  # for a code point, or for "no letter"
 _SECOND_LETTER = (1 << _LETTER_BITS) - 1
 _MOST_LETTERS = 1000  # up to here a table of all pairs is used
@@ -33,18 +37,23 @@ class BigramTable:
     def build(cls, inputs: Sequence[str], outputs: Sequence[str]) -> "BigramTable":
         """Number the bigrams of at least one input word and at least one output word."""
         output_words, output_codes = _bigram_codes(outputs)
-        known = _sorted_distinct(output_codes)
-        input_words, input_codes = _bigram_codes(inputs)
-        ids = _numbers(input_codes, known)
-        shared = ids >= 0
-        counts = np.bincount(input_words[shared], minlength=len(inputs))
+        number_of = Numbering(_sorted_distinct(output_codes))
+
+        def number_block(words: Sequence[str]) -> tuple[NDArray[np.int64], ...]:
+            index, codes = _block_codes(words)
+            ids = number_of(codes)
+            shared = ids >= 0
+            sizes = np.bincount(index, minlength=len(words))
+            return sizes, np.bincount(index[shared], minlength=len(words)), ids[shared]
+
+        sizes, shared, ids = zip(*_in_blocks(inputs, number_block), strict=True)
         return cls(
             output_words=output_words,
-            output_bigrams=_numbers(output_codes, known),
+            output_bigrams=number_of(output_codes),
             output_counts=np.bincount(output_words, minlength=len(outputs)).astype(np.uint8),
-            input_counts=np.bincount(input_words, minlength=len(inputs)).astype(np.uint8),
-            input_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            input_bigrams=ids[shared],
+            input_counts=np.concatenate(sizes).astype(np.uint8),
+            input_starts=np.concatenate([[0], np.cumsum(np.concatenate(shared))]).astype(np.int64),
+            input_bigrams=np.concatenate(ids),
         )
 
     def incidence(self) -> NDArray[np.uint8]:
@@ -65,9 +74,14 @@ def bigrams(word: str) -> list[str]:
     return sorted({letters[i : i + 2] for i in range(max(1, len(letters) - 1))})[:MAX_BIGRAMS]
 
 
+def _in_blocks(words: Sequence[str], work: Callable[[Sequence[str]], T]) -> Iterator[T]:
+    """Call `work` for blocks of at least one word on several threads; yield in order."""
+    return in_blocks(lambda own: work(words[own]), len(words), _BLOCK_WORDS)
+
+
 def _bigram_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return :func:`bigrams` of all words as two arrays: the word's index and the bigram's code."""
-    blocks = [_block_codes(words[i : i + _BLOCK_WORDS]) for i in range(0, len(words), _BLOCK_WORDS)]
+    blocks = list(_in_blocks(words, _block_codes))
     indices = [index + _BLOCK_WORDS * number for number, (index, _) in enumerate(blocks)]
     return np.concatenate(indices), np.concatenate([codes for _, codes in blocks])
 
@@ -92,27 +106,42 @@ def _block_codes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.in
     return distinct >> (2 * _LETTER_BITS), distinct & ((1 << (2 * _LETTER_BITS)) - 1)
 
 
-def _numbers(codes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each code among the known codes, which are distinct; -1 for another.
+class Numbering:
+    """Gives each of some codes its place among them, and -1 to any other code.
 
     Both letters of a code are looked up in a table of the known letters, and then the pair. A table
     of all pairs would be large where words have very many letters, such as Chinese ones.
 
-    >>> _numbers(np.array([5 << _LETTER_BITS, 7]), np.array([7, 9 << _LETTER_BITS])).tolist()
+    known : the codes, distinct and ascending.
+
+    >>> number_of = Numbering(np.array([7, 9 << _LETTER_BITS]))
+    >>> number_of(np.array([5 << _LETTER_BITS, 7])).tolist()
     [-1, 0]
     """
-    first, second = known >> _LETTER_BITS, known & _SECOND_LETTER
-    letters = _sorted_distinct(np.concatenate([first, second]))
-    if len(letters) > _MOST_LETTERS:
-        found = np.minimum(np.searchsorted(known, codes), len(known) - 1)
-        return np.where(known[found] == codes, found, -1)
-    number = np.zeros(1 << _LETTER_BITS, dtype=np.int64)  # 0 for a letter of no known code
-    number[letters] = np.arange(1, len(letters) + 1)
-    width = len(letters) + 1
-    table = np.full(width * width, -1, dtype=np.int64)
-    table[number[first] * width + number[second]] = np.arange(len(known))
-    pairs = number[codes >> _LETTER_BITS] * width + number[codes & _SECOND_LETTER]
-    return np.asarray(table[pairs])
+
+    def __init__(self, known: NDArray[np.int64]) -> None:
+        self._known = known
+        first, second = known >> _LETTER_BITS, known & _SECOND_LETTER
+        letters = _sorted_distinct(np.concatenate([first, second]))
+        self._pairs: NDArray[np.int64] | None = None
+        if len(letters) > _MOST_LETTERS:
+            return
+        self._letter = np.zeros(1 << _LETTER_BITS, dtype=np.int64)  # 0: a letter of no known code
+        self._letter[letters] = np.arange(1, len(letters) + 1)
+        self._width = len(letters) + 1
+        self._pairs = np.full(self._width * self._width, -1, dtype=np.int64)
+        self._pairs[self._pair_of(known)] = np.arange(len(known))
+
+    def __call__(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of some codes."""
+        if self._pairs is not None:
+            return self._pairs[self._pair_of(codes)]
+        found = np.minimum(np.searchsorted(self._known, codes), len(self._known) - 1)
+        return np.where(self._known[found] == codes, found, -1)
+
+    def _pair_of(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        first = self._letter[codes >> _LETTER_BITS]
+        return np.asarray(first * self._width + self._letter[codes & _SECOND_LETTER])
 
 
 def _sorted_distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

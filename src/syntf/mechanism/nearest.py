@@ -48,6 +48,7 @@ def nearest(
             found[block] = reference.nearest(levels, count)
 
     if isinstance(rating, WordRating):  # a block holds vectors, not the levels of all outputs
+        rating.prepare()
         width, products = rating.vectors_in.shape[1], kernels.needs_matrix_products()
     else:
         width, products = outputs, True

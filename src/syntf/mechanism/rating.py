@@ -107,7 +107,6 @@ class WordRating:
         for words, vectors in ((inputs, vectors_in), (outputs, vectors_out)):
             _check_vectors(words, vectors)
         self.shape = (len(inputs), len(outputs))
-        self.digest = _digest(inputs, vectors_in, outputs, vectors_out, spelling)
         self._inputs, self._outputs, self._spelling = inputs, outputs, spelling
         self.vectors_in, self.vectors_out = vectors_in, vectors_out
 
@@ -115,8 +114,20 @@ class WordRating:
         """Leave out what is packed for this processor: another process may run on another."""
         return {name: value for name, value in vars(self).items() if name != "_packed"}
 
-    # The following take longer than the digest and are computed only where levels are needed: not
-    # if the cache has all that is derived from the levels.
+    @cached_property
+    def digest(self) -> str:
+        """A hash of everything the levels depend on."""
+        return _digest(
+            self._inputs, self.vectors_in, self._outputs, self.vectors_out, self._spelling
+        )
+
+    # The following are computed only where levels are needed: not if the cache has all that is
+    # derived from the levels.
+
+    def prepare(self) -> None:
+        """Compute what all rows of levels need, before several threads ask for it."""
+        for name in ("_packed", "scale_in", "scale_out", "penalty"):
+            getattr(self, name)
 
     @cached_property
     def _packed(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -211,8 +222,11 @@ def _check_vectors(words: Sequence[str], vectors: NDArray[np.int8]) -> None:
 
 
 def _scale(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Return sqrt(GRID) / norm, each step correctly rounded."""
-    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
+    """Return sqrt(GRID) / norm, each step correctly rounded.
+
+    The sums of squares fit: a vector has at most MAX_DIMENSIONS numbers of a byte.
+    """
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int32)
     scale: NDArray[np.float32] = np.sqrt(GRID / squares.astype(np.float64)).astype(np.float32)
     return scale
 

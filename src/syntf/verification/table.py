@@ -8,6 +8,7 @@ from syntf import __version__
 from syntf.core.choices import ANALYZER_SEPARATOR, EMBEDDED, SPACY, SUDACHI
 from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
+from syntf.core.parallel import beside
 from syntf.core.progress import Stages
 from syntf.language import store
 from syntf.language.pack import LanguagePack, embedded_pack
@@ -213,6 +214,7 @@ def derive_table(
         vectors.at(vocabulary.output_rows),
         spelling=guarantee.spelling,
     )
+    find_digest = beside(lambda: rating.digest)  # no neighbour depends on it
     mechanism = build(
         rating,
         epsilon=guarantee.epsilon,
@@ -220,6 +222,7 @@ def derive_table(
         cache=False,
         stages=stages,
     )
+    find_digest()
     if guarantee.mechanism != mechanism.scheme:
         raise SyntfError(f"mechanism must be {mechanism.scheme} with these parameters")
     if guarantee.digest != f"sha256:{mechanism.digest}":
