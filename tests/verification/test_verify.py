@@ -1,5 +1,6 @@
 """Verifying a release: any changed byte is found, and any field that can be derived is derived."""
 
+import io
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from math import nextafter
 import numpy as np
 import polars as pl
 import pytest
+from arro3.io import write_parquet
 from forging import failed, forge, stated, status
 from scipy.sparse import csr_matrix
 
@@ -32,7 +34,14 @@ from syntf.report.table_summary import summarize_table
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, table, texts
 from syntf.verification.guarantee_file import read_guarantee, valid_fields
-from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
+from syntf.verification.result import (
+    CHECKS,
+    FAILED,
+    NOT_CHECKED,
+    OK,
+    UNVERIFIABLE,
+    VerificationResult,
+)
 from syntf.verification.verify import AUTHOR_FIELDS, verify
 
 TEXTS = ["The cat and the dog run.", "", "A piano on a boat, a song.", "bread and cheese"]
@@ -665,3 +674,35 @@ def test_the_preset_words_is_verified_without_other_files(words_synthetic, tmp_p
     result = verify(tmp_path / "out")
     assert result.verified
     assert {status(result)[name] for name in CHECKS} == {OK}
+
+
+def by_arro3(frame):
+    file = io.BytesIO()
+    write_parquet(tables.from_polars(frame), file, created_by=tables.CREATED_BY)
+    return file.getvalue()
+
+
+def test_the_numbers_of_documents_cannot_be_a_kept_column(make, tmp_path):
+    """A column of that name is written with an encoding that strings do not have."""
+    release = shutil.copytree(make(), tmp_path / "release")
+    path = release / "documents.parquet"
+    path.write_bytes(by_arro3(pl.read_parquet(path).with_columns(pl.col("document").cast(str))))
+    forge(release, kept_columns=["document", "topic"])
+    assert failed(verify(release)) == ["guarantee.json"]
+
+
+def test_a_library_that_panics_ends_in_a_failed_check():
+    class PanicException(BaseException):
+        """What a library in Rust raises; each has its own."""
+
+    def check(error):
+        raise error
+
+    result = VerificationResult()
+    assert result.attempt("documents", check, PanicException("x")) is None
+    assert [(one.status, one.detail) for one in result.checks] == [
+        (FAILED, "cannot be read (PanicException)")
+    ]
+    for error in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(error):
+            result.attempt("documents", check, error())

@@ -152,10 +152,12 @@ def flat_lists(table: Table, name: str) -> NDArray[Any]:
 def as_parquet(table: Table, ascending: Sequence[str] = ()) -> bytes:
     """Return a table as a Parquet file.
 
-    ascending : columns of integers in ascending order. Their differences are stored.
+    ascending : columns of integers in ascending order. Their differences are stored. A column of
+        another type is stored as any other, because arro3 panics at strings.
     """
     file = io.BytesIO()
-    stored = [name for name in ascending if name in table.column_names]
+    found = types(table)
+    stored = [name for name in ascending if name in found and DataType.is_int64(found[name])]
     write_parquet(
         joined([table]), file, compression=COMPRESSION, created_by=CREATED_BY,
         column_encoding=dict.fromkeys(stored, "delta_binary_packed"),

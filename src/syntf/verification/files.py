@@ -11,9 +11,10 @@ from arro3.core import DataType, Table
 from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
+from syntf.core.release_names import ROW_NUMBER
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.contents.folder import row_numbers, spreadsheet_file
-from syntf.releases.contents.writers import ROW_NUMBER, documents_csv, write_documents
+from syntf.releases.contents.writers import documents_csv, write_documents
 from syntf.report.figures import Sparsity
 from syntf.verification.counts_file import Expected, read_counts
 from syntf.verification.parquet_file import check_documents_bytes, read_table, rows_of
