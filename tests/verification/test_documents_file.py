@@ -92,6 +92,72 @@ def test_another_program_is_refused(path):
         checked(path)
 
 
+BUILD = f"(build {'0123456789abcdef' * 2}01234567)"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["arro3 version 0.10.12", "Polars", f"Polars (python) version 1.33.1 {BUILD}",
+     f"parquet-mr version 1.15.2 {BUILD}", f"parquet-mr version 1.12.3-databricks-0002 {BUILD}"],
+)  # fmt: skip
+def test_names_of_writers_are_known(name):
+    parquet_file._check_writer(name.encode())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["arro3", "arro3 version 0.9.0; document 3 says: I resign", "arro3 version 0.9.0\n", "Polars 7",
+     "arro3 version 0.9.0-secret", f"Polars (python) version 1.33.1 {BUILD} ",
+     "parquet-mr version 1.15.2 (build I resign)", f"parquet-mr version I resign {BUILD}",
+     "parquet-mr", "a diary", ""],
+)  # fmt: skip
+def test_a_name_with_other_text_is_refused(name):
+    with pytest.raises(SyntfError, match="neither syntf nor Spark"):
+        parquet_file._check_writer(name.encode())
+
+
+def with_footer(raw, change):
+    """The file with other bytes in its footer."""
+    size = int.from_bytes(raw[-8:-4], "little")
+    footer = change(raw[-8 - size : -8])
+    return raw[: -8 - size] + footer + len(footer).to_bytes(4, "little") + raw[-4:]
+
+
+SECRET = b"\x06secret"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda footer: footer[:-1] + b"\x28" + SECRET + b"\0", "a field that no writer has"),
+        (lambda footer: footer[:-1] + b"\x08\x0c" + SECRET + b"\0", "in another order"),
+        (lambda footer: footer.replace(b"\x0carrow_schema", b"\x0cI resign, Bo"), "other names"),
+        (lambda footer: footer.replace(b"\x04item", b"\x04I_am"), "other names"),
+        (lambda footer: footer.replace(b"\x1c\0\0", b"\x1c\x18" + SECRET + b"\0\0"),
+         "a field that no writer has"),
+    ],
+)  # fmt: skip
+def test_free_text_in_the_footer_is_refused(path, change, told):
+    raw = signed(path.read_bytes())
+    changed = with_footer(raw, change)
+    assert changed != raw
+    path.write_bytes(changed)
+    with pytest.raises(SyntfError, match=told):
+        checked(path)
+
+
+def test_an_unknown_field_of_a_column_is_refused(path):
+    footer = parquet_file._footer(signed(path.read_bytes()))
+    group = footer[4][0]
+    chunk = group[1][0]
+    parquet_file._check_fields(footer)
+    for part in (footer, footer[2][1], group, chunk, chunk[3], chunk[3][12]):
+        part[19] = b"secret"
+        with pytest.raises(SyntfError, match="a field that no writer has"):
+            parquet_file._check_fields(footer)
+        del part[19]
+
+
 def test_damaged_files_end_in_an_error_that_verify_reports(path):
     """A changed byte is found, unless the file is then that of another table."""
     raw = path.read_bytes()

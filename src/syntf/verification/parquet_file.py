@@ -28,6 +28,33 @@ SPARE_SCHEMA_BYTES = 64
 BY_POLARS = b"Polars"
 """How polars names itself in a file. It wrote the documents of earlier releases."""
 
+_NUMBERS = rb"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}"
+_VERSION = _NUMBERS + rb"(-(alpha|beta|rc)\.?[0-9]{1,3})?"
+_BUILD = rb"\(build [0-9a-f]{40}\)"
+WRITERS = re.compile(
+    rb"arro3 version " + _VERSION
+    + rb"|Polars( \((python|rust)\) version " + _VERSION + rb" " + _BUILD + rb")?"
+    + rb"|parquet-mr version " + _NUMBERS
+    + rb"(-(databricks|amzn)-?[0-9]{1,6})? " + _BUILD
+)  # fmt: skip
+"""How arro3, polars and Spark name themselves in a file. Old versions of polars have no number."""
+
+FOOTER_FIELDS = {1, 2, 3, 4, 5, 6, 7}
+COLUMN_FIELDS = set(range(1, 11))
+GROUP_FIELDS = {1, 2, 3, 5, 6, 7}
+CHUNK_FIELDS = {2, 3, 4, 5, 6, 7}
+VALUES_FIELDS = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 14, 15, 16}
+STATISTICS_FIELDS = set(range(1, 9))
+"""The fields that arro3, polars or Spark write into the footer, and into each of its parts."""
+
+ROOTS = {b"arrow_schema", b"root", b"spark_schema"}
+"""How arro3, polars and Spark name the root of all columns."""
+PARTS = {
+    b"list", b"element", b"item", b"array", b"bag", b"array_element", b"map", b"key_value",
+    b"key", b"value",
+}  # fmt: skip
+"""How they name the parts of a list or a map; versions differ."""
+
 
 def rows_of(path: Path) -> int:
     """Return how many rows a file claims to hold."""
@@ -78,8 +105,50 @@ def check_bytes(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
     footer, own = _footer(raw), _footer(again)
     if footer.get(6) == own.get(6):  # created_by
         raise SyntfError("the bytes are not those that syntf writes for this table")
+    _check_writer(footer.get(6, b""))
+    _check_fields(footer)
+    _check_names(footer, own)
     _check_structure(raw, footer, len(own[2]))
     return False
+
+
+def _check_writer(name: bytes) -> None:
+    if not WRITERS.fullmatch(name):
+        raise SyntfError("neither syntf nor Spark wrote this file")
+
+
+def _check_fields(footer: dict[int, Any]) -> None:
+    """Refuse a footer with fields, or with text in places, that no writer has."""
+    fields = [(footer, FOOTER_FIELDS)]
+    fields += [(column, COLUMN_FIELDS) for column in footer[2]]
+    fields += [(entry, {1, 2}) for entry in footer.get(5, [])]
+    for group in footer.get(4, []):
+        fields.append((group, GROUP_FIELDS))
+        for chunk in group[1]:
+            about = chunk[3]
+            fields += [(chunk, CHUNK_FIELDS), (about, VALUES_FIELDS)]
+            fields.append((about.get(12, {}), STATISTICS_FIELDS))
+            fields += [(part, {1, 2, 3}) for part in [*about.get(13, []), about.get(16, {})]]
+    types = [column.get(10, {}) for column in footer[2]]
+    orders = [order for order in footer.get(7, []) if order != {1: {}}]
+    if orders or _has_text(types) or any(part.keys() - known for part, known in fields):
+        raise SyntfError("the footer has a field that no writer has")
+
+
+def _has_text(part: Any) -> bool:
+    """Tell whether bytes stand anywhere in a part of the footer."""
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return isinstance(part, bytes) or any(map(_has_text, inner))
+
+
+def _check_names(footer: dict[int, Any], own: dict[int, Any]) -> None:
+    """Refuse names of columns that the table does not have; `own` is a footer for this table."""
+    known = {column[4] for column in own[2][1:]} | PARTS
+    names = {column[4] for column in footer[2][1:]}
+    for group in footer.get(4, []):
+        names |= {name for chunk in group[1] for name in chunk[3][3]}
+    if footer[2][0][4] not in ROOTS or names - known:
+        raise SyntfError("the footer has other names than those of the columns")
 
 
 def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
@@ -115,8 +184,6 @@ def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
             _check_spark_schema(json.loads(value))
         if name == "ARROW:schema" and len(value) > columns * (256 + SPARE_SCHEMA_BYTES) + 256:
             raise SyntfError("the description of the columns is too long")
-    if not re.fullmatch(rb"(Polars|arro3|parquet-mr)[ -~]{0,120}", footer.get(6, b"")):
-        raise SyntfError("neither syntf nor Spark wrote this file")
 
 
 def _check_spark_schema(schema: Any) -> None:
@@ -183,7 +250,9 @@ class _Thrift:
         number = 0
         while kind := self.byte():
             step, kind = kind >> 4, kind & 15
-            number = number + step if step else self.zigzag()
+            before, number = number, number + step if step else self.zigzag()
+            if number <= before:  # a later value would hide the first one
+                raise SyntfError("the fields of the footer are in another order")
             fields[number] = kind == 1 if kind in (1, 2) else self.value(kind, depth)
         return fields
 
