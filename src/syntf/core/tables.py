@@ -8,7 +8,7 @@ the input was read.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,6 +87,24 @@ def from_polars(frame: "pl.DataFrame") -> Table:
     frame.rechunk().write_ipc_stream(stream, compat_level=CompatLevel.oldest())
     stream.seek(0)
     return joined([read_ipc_stream(stream).read_all()])
+
+
+def large_integers(frame: "pl.DataFrame") -> str | None:
+    """Return the name of a column with integers of 128 bits, which arro3 cannot hold."""
+    large = {"Int128", "UInt128"}
+    found = (name for name, kind in frame.schema.items() if large & set(_type_names(kind)))
+    return next(found, None)
+
+
+def _type_names(kind: Any) -> Iterator[str]:
+    """Yield the name of a type of polars, and those of all types inside it."""
+    name = type(kind).__name__
+    yield name
+    if name in ("List", "Array"):
+        yield from _type_names(kind.inner)
+    elif name == "Struct":
+        for one in kind.fields:
+            yield from _type_names(one.dtype)
 
 
 def _is_plain(kind: Any) -> bool:

@@ -18,6 +18,7 @@ from arro3.core import Table
 from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.releases.contents.writers import write_documents
+from syntf.verification.result import NotCheckedError, one_line
 
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
@@ -27,6 +28,16 @@ SPARE_SCHEMA_BYTES = 64
 """Bytes per column by which two versions of a library may describe a schema differently."""
 BY_POLARS = b"Polars"
 """How polars names itself in a file. It wrote the documents of earlier releases."""
+
+LARGEST_TABLE = 1 << 31
+"""Bytes of the table of one file at most. syntf writes about 65,536 documents to a file.
+
+Comparing the file takes several times as much memory.
+"""
+WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 16}
+"""Bytes of a value of each physical type; for strings, besides the string itself."""
+REPEATED = 2
+"""How a column says that a row can have several of its values."""
 
 _NUMBERS = rb"[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}"
 _VERSION = _NUMBERS + rb"(-(alpha|beta|rc)\.?[0-9]{1,3})?"
@@ -61,13 +72,75 @@ def rows_of(path: Path) -> int:
     return int(_footer(path.read_bytes())[3])
 
 
+def check_sizes(path: Path) -> int:
+    """Refuse a file whose claims differ, or that would take too much memory; return its rows.
+
+    Call it before a library decodes the file: a library believes what the file claims.
+    """
+    footer = _footer(path.read_bytes())
+    leaves, rows, size = _leaves(footer[2]), footer[3], 0
+    groups = footer.get(4, [])
+    in_groups = sum(group[3] for group in groups)
+    if in_groups != rows or any(group[3] < 0 for group in groups):
+        raise SyntfError(f"{path.name} claims {in_groups:,} rows in its parts and {rows:,} in all")
+    for group in groups:
+        if len(group[1]) != len(leaves):
+            raise SyntfError(f"{path.name} claims {len(group[1])} columns, not {len(leaves)}")
+        for chunk, (width, repeated) in zip(group[1], leaves, strict=True):
+            values, packed = chunk[3][5], chunk[3][6]
+            if values < group[3] or (values > group[3] and not repeated) or packed < 0:
+                raise SyntfError(
+                    f"{path.name} claims {values:,} values in a column of {group[3]:,} rows"
+                )
+            size += values * width + packed
+    _check_memory(path, size)
+    return int(rows)
+
+
+def _check_memory(path: Path, size: int) -> None:
+    if size > LARGEST_TABLE:
+        raise NotCheckedError(
+            f"{path.name} takes more than {LARGEST_TABLE / 1e9:.1f} GB of memory: ask the sender "
+            "to release fewer documents in one file, or shorter kept columns"
+        )
+
+
+def _leaves(schema: list[dict[int, Any]]) -> list[tuple[int, bool]]:
+    """Return the bytes of a value in each column, and whether a row can have several values."""
+    found, open_groups = list[tuple[int, bool]](), [(schema[0].get(5, 0), False)]
+    for column in schema[1:]:
+        while open_groups and open_groups[-1][0] == 0:
+            open_groups.pop()
+        if not open_groups:
+            raise SyntfError("the footer has columns outside the table")
+        left, repeated = open_groups.pop()
+        open_groups.append((left - 1, repeated))
+        repeated = repeated or column.get(3) == REPEATED
+        if column.get(5):
+            open_groups.append((column[5], repeated))
+        elif 1 in column:
+            found.append((WIDTHS.get(column[1]) or max(0, column.get(2, 0)), repeated))
+    return found
+
+
 def read_table(path: Path) -> Table:
-    """Return the table of a file, with the number of rows that the file claims."""
-    raw = path.read_bytes()
-    rows, table = _footer(raw)[3], tables.from_parquet(raw)
-    if table.num_rows != rows:
-        raise SyntfError(f"{table.num_rows:,} rows, and the file claims {rows:,}")
-    return table
+    """Return the table of a file that a library can decode (see :func:`check_readable`).
+
+    polars reads it: arro3 0.9 ends the whole process at some damaged files.
+    """
+    rows = check_sizes(path)
+    import polars as pl
+
+    frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
+    if frame.height != rows:
+        raise SyntfError(f"{path.name} has {frame.height:,} rows and claims {rows:,}")
+    _check_memory(path, int(frame.estimated_size()))  # polars repeats no string in memory
+    if (name := tables.large_integers(frame)) is not None:
+        raise NotCheckedError(
+            f"the column {one_line(name)!r} has a type that this version cannot compare, integers "
+            "of 128 bits: ask the sender for a release without it"
+        )
+    return tables.from_polars(frame)
 
 
 def check_documents_bytes(path: Path, documents: Table) -> bool:
