@@ -21,6 +21,7 @@ from syntf.cli import main, output
 from syntf.cli.commands import verify as command
 from syntf.core import cache_store, entropy, tables
 from syntf.core.errors import SyntfError
+from syntf.inputs.formats import parquet
 from syntf.mechanism.exponential import table_key
 from syntf.mechanism.rating import WithEmptyDocument
 from syntf.pipeline.anonymizer import Anonymizer
@@ -706,3 +707,39 @@ def test_a_library_that_panics_ends_in_a_failed_check():
     for error in (KeyboardInterrupt, SystemExit):
         with pytest.raises(error):
             result.attempt("documents", check, error())
+
+
+@pytest.mark.parametrize("format", ["npz", "parquet"])
+@pytest.mark.parametrize("place", [12, 92])
+def test_a_file_that_makes_polars_abort_is_refused(make, tmp_path, toy_vectors, format, place):
+    """One changed bit in the header of a page makes it ask for more memory than there is."""
+    release = shutil.copytree(make(format), tmp_path / "release")
+    path = release / "documents.parquet"
+    raw = bytearray(path.read_bytes())
+    raw[place] ^= 1
+    path.write_bytes(raw)
+    forge(release, card=False)
+    result = verify(release, vectors=lambda: toy_vectors)
+    assert failed(result) == ["documents"]
+    assert "cannot be read: it is damaged" in result.with_status(FAILED)[0].detail
+
+
+def test_counts_that_polars_cannot_read_are_refused(make, tmp_path, toy_vectors):
+    release = shutil.copytree(make("parquet"), tmp_path / "release")
+    path = release / "vectors.parquet"
+    raw = path.read_bytes()
+    path.write_bytes(raw[:30] + bytes([raw[30] ^ 0xFF]) + raw[31:])
+    forge(release, card=True)
+    result = verify(release, vectors=lambda: toy_vectors)
+    assert failed(result) == ["counts"]
+
+
+def test_one_process_tries_all_files_until_one_ends_it(make, tmp_path):
+    good = make() / "documents.parquet"
+    bad = tmp_path / "a\nname ç*"
+    raw = bytearray(good.read_bytes())
+    raw[12] ^= 1
+    bad.write_bytes(raw)
+    assert [parquet.survivors(paths) for paths in ([], [good, good], [good, bad, good], [bad])] == [
+        0, 2, 1, 0,
+    ]  # fmt: skip
