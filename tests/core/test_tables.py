@@ -116,6 +116,14 @@ def test_numbers_of_documents_take_hardly_any_space():
     assert tables.from_parquet(tables.as_parquet(numbers, ["document"])).num_rows == 1 << 16
 
 
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_column_in_ascending_order_may_have_any_type(name):
+    """verify writes whatever an untrusted file has under this name, and arro3 panics at some."""
+    frame = pl.DataFrame({name: COLUMNS[name]})
+    raw = tables.as_parquet(tables.from_polars(frame), ascending=[name])
+    assert pl.read_parquet(io.BytesIO(raw)).equals(frame)
+
+
 def test_a_file_names_the_library_and_its_version():
     raw = tables.as_parquet(tables.of({"topic": tables.strings(["a"])}))
     assert tables.CREATED_BY.encode() in raw

@@ -1,7 +1,7 @@
 import itertools
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import inf
+from math import inf, log
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from syntf.core.exact import EXACT
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
+from syntf.privacy import dominating_pair
 from syntf.privacy.dominating_pair import MAX_DRAWS, any_mechanism, neighbourhood
 
 
@@ -58,6 +59,12 @@ def test_any_mechanism_by_hand():
     assert any_mechanism(Fraction(3), 2, 1 / 16) == pytest.approx(np.log(8), rel=1e-15)
     assert any_mechanism(Fraction(3), 1, 0.75) == 0
     assert any_mechanism(Fraction(1), 5, 1e-9) == 0
+
+
+def test_a_probability_that_rounding_moves_below_delta_counts():
+    """P(d ≥ 1) is δ + 4e-61 and Q(d ≥ 1) is 1e-70, so e^ε is 4e9; to 60 digits P is δ itself."""
+    up, down = Fraction(1, 2) + Fraction(4, 10**61), Fraction(1, 10**70)
+    assert dominating_pair._least_epsilon(up, down, 2, Decimal("0.75")) >= log(4e9)
 
 
 def test_too_many_draws_give_infinity():

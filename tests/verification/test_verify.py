@@ -1,5 +1,6 @@
 """Verifying a release: any changed byte is found, and any field that can be derived is derived."""
 
+import io
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ from math import nextafter
 import numpy as np
 import polars as pl
 import pytest
+from arro3.io import write_parquet
 from forging import failed, forge, stated, status
 from scipy.sparse import csr_matrix
 
@@ -19,6 +21,7 @@ from syntf.cli import main, output
 from syntf.cli.commands import verify as command
 from syntf.core import cache_store, entropy, tables
 from syntf.core.errors import SyntfError
+from syntf.inputs.formats import parquet
 from syntf.mechanism.exponential import table_key
 from syntf.mechanism.rating import WithEmptyDocument
 from syntf.pipeline.anonymizer import Anonymizer
@@ -32,7 +35,14 @@ from syntf.report.table_summary import summarize_table
 from syntf.vectors.word_vectors import WordVectors
 from syntf.verification import files, table, texts
 from syntf.verification.guarantee_file import read_guarantee, valid_fields
-from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
+from syntf.verification.result import (
+    CHECKS,
+    FAILED,
+    NOT_CHECKED,
+    OK,
+    UNVERIFIABLE,
+    VerificationResult,
+)
 from syntf.verification.verify import AUTHOR_FIELDS, verify
 
 TEXTS = ["The cat and the dog run.", "", "A piano on a boat, a song.", "bread and cheese"]
@@ -665,3 +675,71 @@ def test_the_preset_words_is_verified_without_other_files(words_synthetic, tmp_p
     result = verify(tmp_path / "out")
     assert result.verified
     assert {status(result)[name] for name in CHECKS} == {OK}
+
+
+def by_arro3(frame):
+    file = io.BytesIO()
+    write_parquet(tables.from_polars(frame), file, created_by=tables.CREATED_BY)
+    return file.getvalue()
+
+
+def test_the_numbers_of_documents_cannot_be_a_kept_column(make, tmp_path):
+    """A column of that name is written with an encoding that strings do not have."""
+    release = shutil.copytree(make(), tmp_path / "release")
+    path = release / "documents.parquet"
+    path.write_bytes(by_arro3(pl.read_parquet(path).with_columns(pl.col("document").cast(str))))
+    forge(release, kept_columns=["document", "topic"])
+    assert failed(verify(release)) == ["guarantee.json"]
+
+
+def test_a_library_that_panics_ends_in_a_failed_check():
+    class PanicException(BaseException):
+        """What a library in Rust raises; each has its own."""
+
+    def check(error):
+        raise error
+
+    result = VerificationResult()
+    assert result.attempt("documents", check, PanicException("x")) is None
+    assert [(one.status, one.detail) for one in result.checks] == [
+        (FAILED, "cannot be read (PanicException)")
+    ]
+    for error in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(error):
+            result.attempt("documents", check, error())
+
+
+@pytest.mark.parametrize("format", ["npz", "parquet"])
+@pytest.mark.parametrize("place", [12, 92])
+def test_a_file_that_makes_polars_abort_is_refused(make, tmp_path, toy_vectors, format, place):
+    """One changed bit in the header of a page makes it ask for more memory than there is."""
+    release = shutil.copytree(make(format), tmp_path / "release")
+    path = release / "documents.parquet"
+    raw = bytearray(path.read_bytes())
+    raw[place] ^= 1
+    path.write_bytes(raw)
+    forge(release, card=False)
+    result = verify(release, vectors=lambda: toy_vectors)
+    assert failed(result) == ["documents"]
+    assert "cannot be read: it is damaged" in result.with_status(FAILED)[0].detail
+
+
+def test_counts_that_polars_cannot_read_are_refused(make, tmp_path, toy_vectors):
+    release = shutil.copytree(make("parquet"), tmp_path / "release")
+    path = release / "vectors.parquet"
+    raw = path.read_bytes()
+    path.write_bytes(raw[:30] + bytes([raw[30] ^ 0xFF]) + raw[31:])
+    forge(release, card=True)
+    result = verify(release, vectors=lambda: toy_vectors)
+    assert failed(result) == ["counts"]
+
+
+def test_one_process_tries_all_files_until_one_ends_it(make, tmp_path):
+    good = make() / "documents.parquet"
+    bad = tmp_path / "a\nname ç*"
+    raw = bytearray(good.read_bytes())
+    raw[12] ^= 1
+    bad.write_bytes(raw)
+    assert [parquet.survivors(paths) for paths in ([], [good, good], [good, bad, good], [bad])] == [
+        0, 2, 1, 0,
+    ]  # fmt: skip

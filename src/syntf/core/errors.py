@@ -44,6 +44,14 @@ def polars_errors() -> tuple[type[BaseException], ...]:
     return exceptions.PolarsError, exceptions.PanicException
 
 
+def is_panic(error: BaseException) -> bool:
+    """Tell whether a library written in Rust gave up, such as polars, arro3 or minijinja.
+
+    Each of them raises a class of its own, which has this name and is no `Exception`.
+    """
+    return type(error).__name__ == "PanicException"
+
+
 class SyntfError(ValueError):
     """Bad input or parameters. The command line prints one line and exits with 2."""
 

@@ -8,7 +8,7 @@ the input was read.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +89,24 @@ def from_polars(frame: "pl.DataFrame") -> Table:
     return joined([read_ipc_stream(stream).read_all()])
 
 
+def large_integers(frame: "pl.DataFrame") -> str | None:
+    """Return the name of a column with integers of 128 bits, which arro3 cannot hold."""
+    large = {"Int128", "UInt128"}
+    found = (name for name, kind in frame.schema.items() if large & set(_type_names(kind)))
+    return next(found, None)
+
+
+def _type_names(kind: Any) -> Iterator[str]:
+    """Yield the name of a type of polars, and those of all types inside it."""
+    name = type(kind).__name__
+    yield name
+    if name in ("List", "Array"):
+        yield from _type_names(kind.inner)
+    elif name == "Struct":
+        for one in kind.fields:
+            yield from _type_names(one.dtype)
+
+
 def _is_plain(kind: Any) -> bool:
     """Tell whether a type of polars stands for nothing but its values."""
     name = type(kind).__name__  # versions of polars differ in the types that they know
@@ -152,10 +170,12 @@ def flat_lists(table: Table, name: str) -> NDArray[Any]:
 def as_parquet(table: Table, ascending: Sequence[str] = ()) -> bytes:
     """Return a table as a Parquet file.
 
-    ascending : columns of integers in ascending order. Their differences are stored.
+    ascending : columns of integers in ascending order. Their differences are stored. A column of
+        another type is stored as any other, because arro3 panics at strings.
     """
     file = io.BytesIO()
-    stored = [name for name in ascending if name in table.column_names]
+    found = types(table)
+    stored = [name for name in ascending if name in found and DataType.is_int64(found[name])]
     write_parquet(
         joined([table]), file, compression=COMPRESSION, created_by=CREATED_BY,
         column_encoding=dict.fromkeys(stored, "delta_binary_packed"),

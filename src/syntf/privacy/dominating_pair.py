@@ -108,7 +108,7 @@ def _least_epsilon(
             previous, chance = chance, following / (i * p)
             factor *= step
             sum_p, sum_q = sum_p + chance, sum_q + chance * factor
-            if sum_p <= delta:  # the quotient is below 1, so it does not matter
+            if sum_p * (1 + SLACK) <= delta:  # the quotient is not positive
                 continue
             quotient = (sum_p * (1 + SLACK) - delta) / (sum_q * (1 - SLACK))
             if quotient < best * (1 - SLACK):

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from syntf.core import tables
 from syntf.core.progress import Advance
+from syntf.core.release_names import ROW_NUMBER
 from syntf.inputs import columns as input_columns
 from syntf.inputs.corpus import Corpus
 from syntf.inputs.rows import Rows, concatenate
 from syntf.releases import draft as drafts
 from syntf.releases.contents.folder import row_numbers
 from syntf.releases.contents.kept_columns import LOOKED_AT
-from syntf.releases.contents.writers import ROW_NUMBER
 
 if TYPE_CHECKING:
     import numpy as np

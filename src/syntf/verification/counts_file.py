@@ -25,6 +25,7 @@ from syntf.core.csv_files import cell_text
 from syntf.core.errors import SyntfError, polars_errors
 from syntf.releases.contents import archive
 from syntf.releases.contents.writers import WRITERS
+from syntf.verification.result import NotCheckedError
 
 try:  # three times as fast as zlib
     from isal import isal_zlib as deflating
@@ -87,6 +88,8 @@ def read_counts(path: Path, expected: Expected) -> CheckedCounts:
     """
     try:
         checked = READERS[path.suffix](path, expected)
+    except NotCheckedError:
+        raise
     except SyntfError as error:
         raise SyntfError(f"{path.name}: {error}") from None
     except unreadable() as error:

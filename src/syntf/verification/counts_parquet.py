@@ -9,11 +9,12 @@ import polars as pl
 from syntf.core.counts import Rows
 from syntf.core.errors import SyntfError
 from syntf.verification.counts_file import CheckedCounts, Expected, rows_of, writer
-from syntf.verification.parquet_file import check_bytes
+from syntf.verification.parquet_file import check_bytes, check_sizes
 
 
 def open_parquet(path: Path, rows: int) -> pl.LazyFrame:
     """Return a lazy table of exactly this file; refuse it if it has another number of rows."""
+    check_sizes(path)
     table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     found = table.select(pl.len()).collect().item()
     if found != rows:

@@ -159,6 +159,7 @@ def check_document_counts(
 
     The value of the finding is :class:`files.CountsFound`.
     """
+    files.check_counts_readable(folder, guarantee, shards)
     terms, first, uncompared = mechanism.terms, 0, list[str]()
     longest = min(guarantee.longest_row, len(terms))
     sparsity = Sparsity.count(np.empty(0, dtype=np.int64), longest)

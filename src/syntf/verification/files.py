@@ -11,12 +11,18 @@ from arro3.core import DataType, Table
 from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages
+from syntf.core.release_names import ROW_NUMBER
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.contents.folder import row_numbers, spreadsheet_file
-from syntf.releases.contents.writers import ROW_NUMBER, documents_csv, write_documents
+from syntf.releases.contents.writers import documents_csv, write_documents
 from syntf.report.figures import Sparsity
 from syntf.verification.counts_file import Expected, read_counts
-from syntf.verification.parquet_file import check_documents_bytes, read_table, rows_of
+from syntf.verification.parquet_file import (
+    check_documents_bytes,
+    check_readable,
+    read_table,
+    rows_of,
+)
 from syntf.verification.plausibility import Plausibility, RepeatedRows
 from syntf.verification.release_folder import Shards, by_spark, plain_bytes
 from syntf.verification.result import Finding, one_line
@@ -49,11 +55,17 @@ def check_documents(
     kept, rows, uncompared = list(guarantee.kept_columns), list[int](), list[str]()
     expected = [*kept, *described]
     schema: Mapping[str, DataType] = dict.fromkeys(expected, tables.STRING)
-    for counts, name in shards:
+    tried = False
+    for number, (counts, name) in enumerate(shards):
         count = rows_of(folder / name)
         if count > MOST_DOCUMENTS:
             raise SyntfError(f"{name} claims {count:,} rows, more than syntf writes to a file")
-        table = _read_documents(folder / name, expected, sum(rows), count)
+        table = None if expected else _numbers_alone(folder / name, sum(rows), count)
+        if table is None:
+            if not tried:
+                check_readable([folder / other for _, other in shards[number:]])
+                tried = True
+            table = read_table(folder / name)
         schema = tables.types(table)
         columns = list(schema)
         if by_spark(guarantee):
@@ -71,15 +83,21 @@ def check_documents(
     return Finding(f"{sum(rows):,} documents, {kept_text}", Documents(schema, rows, uncompared))
 
 
-def _read_documents(path: Path, expected: Sequence[str], first: int, count: int) -> Table:
-    """Return the table of a file; one with nothing but numbers of documents is known unread."""
-    if not expected:
-        numbers = tables.of({ROW_NUMBER: row_numbers(first, count)})
-        written = io.BytesIO()
-        write_documents(written, numbers)
-        if path.read_bytes() == written.getvalue():
-            return numbers
-    return read_table(path)
+def _numbers_alone(path: Path, first: int, count: int) -> Table | None:
+    """Return the table of a file that numbers its documents; None if it holds other bytes.
+
+    Nothing is decoded.
+    """
+    numbers = tables.of({ROW_NUMBER: row_numbers(first, count)})
+    written = io.BytesIO()
+    write_documents(written, numbers)
+    return numbers if path.read_bytes() == written.getvalue() else None
+
+
+def check_counts_readable(folder: Path, guarantee: Guarantee, shards: Shards) -> None:
+    """Refuse Parquet files of counts that cannot be decoded; Spark's hold the documents, too."""
+    names = [name for name, _ in shards if name.endswith(".parquet")]
+    check_readable([] if by_spark(guarantee) else [folder / name for name in names])
 
 
 def _check_spreadsheet(path: Path, documents: Table) -> None:
@@ -127,6 +145,7 @@ def check_counts(
     find_plausibility : returns None without a table. It is called once the first file was read,
         as it may have to wait for the table.
     """
+    check_counts_readable(folder, guarantee, shards)
     first, uncompared, rows_before = 0, list[str](), RepeatedRows(len(terms))
     sparsity = Sparsity.count(np.empty(0, dtype=np.int64), min(guarantee.length, len(terms)))
     with stages("checking counts", sum(rows)) as advance:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from syntf.core.errors import SyntfError, TableError
+from syntf.core.errors import SyntfError, TableError, is_panic
 from syntf.core.release_names import CARD_FILE
 from syntf.mechanism.base import Mechanism
 from syntf.privacy.guarantee import Guarantee
@@ -118,7 +118,9 @@ class VerificationResult:
             finding = Finding(str(error), None, NOT_CHECKED)
         except (SyntfError, TableError) as error:
             finding = Finding(str(error), None, FAILED)
-        except _unreadable() as error:
+        except BaseException as error:
+            if not isinstance(error, _unreadable()) and not is_panic(error):
+                raise
             finding = Finding(f"cannot be read ({type(error).__name__})", None, FAILED)
         self.checks.append(Check(name, finding.status, finding.detail))
         return finding.value

@@ -19,7 +19,7 @@ from syntf.core.errors import SyntfError
 from syntf.core.exact import shown
 from syntf.core.parallel import beside
 from syntf.core.progress import Stages, silent
-from syntf.core.release_names import CARD_FILE
+from syntf.core.release_names import CARD_FILE, ROW_NUMBER
 from syntf.privacy.guarantee import Guarantee, declared_fields
 from syntf.report.page import REPORT_FILE
 from syntf.vectors.word_vectors import WordVectors
@@ -86,6 +86,9 @@ def _check_guarantee(folder: Path) -> Finding:
     guarantee = record.guarantee
     if (guarantee.unit == "document") != (guarantee.document is not None):
         raise SyntfError("unit does not fit the field document")
+    may_keep = guarantee.format == 1 or release_folder.by_spark(guarantee)
+    if ROW_NUMBER in guarantee.kept_columns and not may_keep:
+        raise SyntfError(f"kept_columns names {ROW_NUMBER}, which numbers the documents")
     written = f"format {guarantee.format}, by syntf {guarantee.version}"
     return Finding(f"{written}; the checksum is right", record)
 

@@ -2,17 +2,24 @@
 
 On some damaged files polars panics, and on others it aborts the process: it believes a header that
 promises 2^60 values. So another process reads the file first, in silence. Only a file that it
-survives is read here.
+survives is read here. ``syntf verify`` tries the Parquet files of a release in the same way.
 """
 
+import os
 import subprocess  # nosec B404
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
+
+WHOLE = 0
+"""The batch of a file that is read at once."""
 
 TRIAL = """
+import os
 import sys
 try:
     import resource
@@ -22,17 +29,24 @@ except ImportError:
 import polars as pl
 def read_all(source, batch, format="parquet"):
     table = (pl.scan_parquet if format == "parquet" else pl.scan_ipc)(source, glob=False)
+    if not batch:
+        table.collect()
+        return
     rows = table.select(pl.len()).collect().item()
     for start in range(0, rows, batch):
         table.slice(start, batch).collect()
 if __name__ == "__main__":
-    read_all(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    for source in os.fsdecode(sys.stdin.buffer.read()).split("\\0"):
+        read_all(source, int(sys.argv[1]), sys.argv[2])
+        print(flush=True)
 """
-"""The program of the other process: it reads as :func:`frames` does."""
+"""The program of the other process: it reads as :func:`frames` does, and counts files by lines."""
 
 
-def frames(source: Path, batch: int, format: str = "parquet") -> Iterator[pl.DataFrame]:
+def frames(source: Path, batch: int, format: str = "parquet") -> "Iterator[pl.DataFrame]":
     """Yield the rows of a file, `batch` at a time. The format is parquet or arrow."""
+    import polars as pl
+
     scan = pl.scan_parquet if format == "parquet" else pl.scan_ipc
     table = scan(source, glob=False)  # a name with wildcards is one file
     rows = table.select(pl.len()).collect().item()
@@ -42,12 +56,25 @@ def frames(source: Path, batch: int, format: str = "parquet") -> Iterator[pl.Dat
 
 def survives(source: Path, batch: int, format: str = "parquet") -> bool:
     """Return whether another process can read the whole file."""
-    with source.open("rb"):
-        pass  # a missing or unreadable file is another error, raised here
-    command = [sys.executable, "-c", TRIAL, str(source.absolute()), str(batch), format]
-    silent = subprocess.DEVNULL
-    # This interpreter, with the path as an argument, and no shell.
-    trial = subprocess.run(  # nosec B603
-        command, stdin=silent, stdout=silent, stderr=silent, check=False
-    )
-    return trial.returncode == 0
+    return survivors([source], batch, format) == 1
+
+
+def survivors(sources: Sequence[Path], batch: int = WHOLE, format: str = "parquet") -> int:
+    """Return how many files another process can read, one after the other, until one ends it.
+
+    batch : rows that are read at once, or `WHOLE`.
+    """
+    for source in sources:
+        with source.open("rb"):
+            pass  # a missing or unreadable file is another error, raised here
+    command = [sys.executable, "-c", TRIAL, str(batch), format]
+    pipe, silent = subprocess.PIPE, subprocess.DEVNULL
+    # This interpreter, with the paths as its input, and no shell.
+    with subprocess.Popen(  # nosec B603
+        command, stdin=pipe, stdout=pipe, stderr=silent
+    ) as trial:
+        import polars as pl  # noqa: F401  (this process imports it while it waits)
+
+        paths = "\0".join(str(source.absolute()) for source in sources)
+        lines, _ = trial.communicate(os.fsencode(paths))
+    return lines.count(b"\n")

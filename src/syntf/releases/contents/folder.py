@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of, sync
-from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE
+from syntf.core.release_names import CARD_FILE, PROTOTYPES_FILE, ROW_NUMBER
 from syntf.privacy.guarantee import Guarantee
 from syntf.releases.contents.croissant import render_card
 from syntf.releases.contents.readme import render_readme
 from syntf.releases.contents.writers import (
-    ROW_NUMBER,
     WRITERS,
     documents_csv,
     prototypes_csv,

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from syntf.core.errors import SyntfError
+from syntf.core.release_names import ROW_NUMBER
 from syntf.inputs.rows import STRING, Rows
-from syntf.releases.contents.writers import ROW_NUMBER
 
 LOOKED_AT = 1000
 """At most so many rows are looked at, the first ones."""

@@ -11,11 +11,9 @@ from arro3.core import Table
 from syntf.core import tables
 from syntf.core.counts import Counts, released_type
 from syntf.core.csv_files import BYTE_ORDER_MARK, as_csv, cell_text
+from syntf.core.release_names import ROW_NUMBER
 from syntf.releases.contents import archive
 from syntf.report.document_summary import DocumentSummary
-
-ROW_NUMBER = "document"
-"""The column that numbers the documents, if no id column identifies them."""
 
 Writer = Callable[[IO[bytes], Counts, Sequence[str], int], None]
 """Writes counts over some terms to a file; the last argument numbers the first document."""
