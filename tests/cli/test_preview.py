@@ -50,7 +50,7 @@ def test_a_preview_describes_columns_language_and_losses(preview):
         "note": HEADING, "columns": dict.fromkeys(COLUMNS, "String"), "rows_read": 30,
         "documents": 30,
         "sample": {"documents": 30, "empty": 0.0, "blank": 0.0, "numbers": 0.0, "replaced": 0.0,
-                   "language": "en"},
+                   "language": "en", "nul": 0.0},
         "problems": [], "warnings": [],
         "shuffled": False, "loss_per_word": None, "loss_per_document": 10.0, "pilot": False,
         "list": {"documents": 30, "kind": "topics", "entries": 300, "kept": KEPT_OF_300,

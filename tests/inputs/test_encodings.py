@@ -85,6 +85,7 @@ def test_a_delimiter_needs_a_csv_file(tmp_path):
         ("text\ncafé\n".encode("latin-1"), "utf-8", "--encoding cp1252"),
         ("text\nnaïve – café\n".encode("cp1252"), "utf-8", "--encoding cp1252"),
         ("text\ncafé\n".encode(), "ascii", "--encoding utf-8"),
+        ("text\ncafé\n".encode("utf-16-be"), "utf-8", "--encoding utf-16-be"),
         (("text\n" + "кошка " * 9 + "\n").encode("cp1251"), "utf-8", "such as --encoding cp1251"),
     ],
 )
