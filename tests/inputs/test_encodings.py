@@ -100,6 +100,11 @@ def test_the_likely_encoding_is_suggested(tmp_path, monkeypatch, raw, given, sug
     assert "--undecodable replace" in str(error.value)
 
 
+def test_the_encoding_that_was_given_is_not_suggested_again():
+    with pytest.raises(SyntfError, match="such as --encoding cp1251"):
+        encodings.decode("text\n".encode("utf-16-le") + b"x", "utf-16-le", "it", "stop")
+
+
 @given(
     st.lists(st.binary(max_size=5), max_size=6),
     st.sampled_from(["utf-8-sig", "utf-16-le", "cp1252", "shift_jis"]),

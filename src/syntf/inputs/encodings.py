@@ -88,11 +88,9 @@ def refusal(
     line = lines + before.count("\n") + 1
     encoding = "utf-8" if codec == UTF_8 else codec
     likely = likely_encoding(head, error.object)
-    if likely == codec:
-        advice = (
-            "it begins with the byte order mark of this encoding, so it is damaged"
-        )
-    elif likely:
+    if marked_encoding(head) == codec:
+        advice = "it begins with the byte order mark of this encoding, so it is damaged"
+    elif likely and likely != codec:
         advice = f"it is probably {likely}: add --encoding {likely}"
     else:
         advice = "give its encoding, such as --encoding cp1251 (Cyrillic) or gb18030 (Chinese)"
