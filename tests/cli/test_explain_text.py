@@ -55,3 +55,15 @@ def test_settings_of_words_are_refused_beside_a_loss_per_document(call):
     code, _, err = call("explain", "cat", "--document-loss", 10, "--loss", 8)
     assert code == 2
     assert "words" in err
+
+
+def test_the_list_that_is_shown_is_named(explain):
+    shown = " ".join(explain("penalty", "--document-loss", 10).split())
+    assert (
+        "The 600 topics are those of a release of 7,500 documents or more without a pilot" in shown
+    )
+    assert "syntf preview" in shown
+    shown = " ".join(explain("penalty", "--document-loss", 20).split())
+    assert "The 8,000 words are those of a release without a pilot" in shown
+    shown = " ".join(explain("penalty", "--preset", "sentiment").split())
+    assert "are those of every release with this codebook" in shown

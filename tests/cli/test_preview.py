@@ -1,6 +1,7 @@
 """`syntf preview` and `anonymize --dry-run`: what a release would be like, and no release."""
 
 import json
+from math import exp
 
 import pytest
 
@@ -12,6 +13,8 @@ SENTENCES = {
     "money": "The bank will raise the interest of the loan and it is not good for the market.",
 }
 COLUMNS = ["id", "body", "topic", "who"]
+KEPT_OF_300 = pytest.approx(exp(10) / (exp(10) + 299), rel=1e-6)
+"""How likely one of 300 topics is kept with a loss of 10."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +50,11 @@ def test_a_preview_describes_columns_language_and_losses(preview):
         "note": HEADING, "columns": dict.fromkeys(COLUMNS, "String"), "rows_read": 30,
         "documents": 30,
         "sample": {"documents": 30, "empty": 0.0, "blank": 0.0, "numbers": 0.0, "replaced": 0.0,
-                   "language": "en"},
+                   "language": "en", "nul": 0.0},
         "problems": [], "warnings": [],
         "shuffled": False, "loss_per_word": None, "loss_per_document": 10.0, "pilot": False,
+        "list": {"documents": 30, "kind": "topics", "entries": 300, "kept": KEPT_OF_300,
+                 "pilot": 0, "sharpened_entries": 0, "sharpened_kept": None},
         "author": "An author of m documents in this release loses m times as much as one document.",
     }  # fmt: skip
     assert len(examples) == EXAMPLES
@@ -57,20 +62,49 @@ def test_a_preview_describes_columns_language_and_losses(preview):
         assert {example["text"][:20]} <= {text[:20] for text in SENTENCES.values()}
         assert example["fits"]
         assert example["drawn"]
-        assert 0.5 < example["kept"] < 1
+        assert example["kept"] == KEPT_OF_300
 
 
 def test_a_small_loss_keeps_hardly_any_text_and_draws_anew(preview):
     found = [preview("--document-loss", 0.01)["examples"] for _ in range(4)]
-    assert all(example["kept"] < 0.3 for examples in found for example in examples)
+    assert all(example["kept"] < 0.35 for examples in found for example in examples)
     draws = {tuple(example["drawn"] for example in examples) for examples in found}
-    assert len(draws) > 1  # one of 4 topics for 5 texts, 4 times: all equal once in 4 ** 15
+    assert len(draws) > 1  # one of 3 topics for 5 texts, 4 times: all equal once in 3 ** 15
 
 
 def test_a_pilot_is_told_where_a_release_would_have_one(preview, monkeypatch):
     monkeypatch.setattr(plan, "PILOT_FROM", 20)
     assert preview("--document-loss", 10)["pilot"]
     assert not preview("--preset", "sentiment")["pilot"]
+    assert not preview("--document-loss", 10, "--no-pilot")["pilot"]
+
+
+@pytest.mark.parametrize("options", [[], ["--no-pilot"]])
+@pytest.mark.parametrize("documents", [30, 1200])
+@pytest.mark.parametrize("loss", [4, 10, 20])
+def test_the_list_is_that_of_a_release_of_the_same_file(
+    preview, call, tmp_path, options, documents, loss
+):
+    rows = [list(SENTENCES.values())[number % 2] for number in range(documents)]
+    (tmp_path / "mails.csv").write_text("\n".join(["body", *rows]) + "\n")
+    options = ("--document-loss", loss, *options)
+    shown = preview(*options)
+    call("anonymize", "mails.csv", "--text", "body", *options, "--out", "out")
+    unit = json.loads((tmp_path / "out" / "guarantee.json").read_text())["document"]
+    names = ("kind", "entries", "pilot", "sharpened_entries")
+    assert {name: shown["list"][name] for name in names} == {name: unit[name] for name in names}
+    assert shown["list"]["documents"] == documents
+    assert shown["pilot"] == (unit["pilot"] > 0)
+    for example in shown["examples"]:
+        assert example["kept"] == shown["list"]["kept"]
+    code, out, err = call("preview", "mails.csv", "--text", "body", *options)
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    assert f"{unit['entries']:,} {unit['kind']}" in said
+    assert f"for {documents:,} documents" in said
+    if unit["pilot"]:
+        assert f"{unit['pilot']:,} pilot documents" in said
+        assert f"{unit['sharpened_entries']:,} {unit['kind']}" in said
 
 
 def test_a_preview_of_words_draws_words(preview):
@@ -113,6 +147,7 @@ def test_a_dry_run_limits_authors(preview):
         command=("anonymize", "mails.csv"),
     )  # fmt: skip
     assert dry["author"].startswith("An author loses at most 30.00: at most 3 documents")
+    assert any("may choose from another list" in warning for warning in dry["warnings"])
 
 
 @pytest.mark.parametrize(

@@ -340,7 +340,7 @@ def test_coverage_of_texts_without_a_token(syntf, place):
 def test_coverage_shows_what_a_run_looks_at_before_it_begins(syntf, place):
     pl.DataFrame({"text": ["4711"] * 24 + [""] * 6}).write_csv("numbers.csv")
     printed = " ".join(syntf("coverage", "numbers.csv").split())
-    assert "A sample of 30 texts: language not recognised known words 100%" in printed
+    assert "A sample of 30 texts: language not recognised known words no words" in printed
     assert "empty texts 20% only numbers 80% of the texts" in printed
     assert "! 80% of the texts hold numbers and no word" in printed
     assert printed.endswith("refuses such texts unless --accept-coverage is given.")

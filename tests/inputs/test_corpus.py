@@ -298,6 +298,16 @@ def test_a_file_without_a_readable_row_is_refused_whatever_may_be_skipped(tmp_pa
         list(Corpus([tmp_path / "a.csv"], "text", bad_rows="skip", max_bad_rows=1))
 
 
+@pytest.mark.parametrize("joined", ["topic,author", "topic, author", "author;topic"])
+def test_names_of_columns_joined_by_commas_are_recognised(tmp_path, joined):
+    (tmp_path / "a.csv").write_text("text,topic,author\na,b,c\n")
+    with pytest.raises(SyntfError, match="--keep takes names with a space: ") as told:
+        list(Corpus([tmp_path / "a.csv"], "text", [joined]))
+    assert f"no column '{joined}'" in str(told.value)
+    with pytest.raises(SyntfError, match="the columns are: text, topic, author"):
+        list(Corpus([tmp_path / "a.csv"], "text", ["topic,sender"]))
+
+
 def test_errors_about_columns_name_the_file_of_several(tmp_path):
     (tmp_path / "a.csv").write_text("body,id\na,1\n")
     (tmp_path / "b.csv").write_text("boddy,id\na,1\n")

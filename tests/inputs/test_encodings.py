@@ -85,6 +85,7 @@ def test_a_delimiter_needs_a_csv_file(tmp_path):
         ("text\ncafé\n".encode("latin-1"), "utf-8", "--encoding cp1252"),
         ("text\nnaïve – café\n".encode("cp1252"), "utf-8", "--encoding cp1252"),
         ("text\ncafé\n".encode(), "ascii", "--encoding utf-8"),
+        ("text\ncafé\n".encode("utf-16-be"), "utf-8", "--encoding utf-16-be"),
         (("text\n" + "кошка " * 9 + "\n").encode("cp1251"), "utf-8", "such as --encoding cp1251"),
     ],
 )
@@ -97,6 +98,11 @@ def test_the_likely_encoding_is_suggested(tmp_path, monkeypatch, raw, given, sug
     if block > 1:
         assert suggested in str(error.value)
     assert "--undecodable replace" in str(error.value)
+
+
+def test_the_encoding_that_was_given_is_not_suggested_again():
+    with pytest.raises(SyntfError, match="such as --encoding cp1251"):
+        encodings.decode("text\n".encode("utf-16-le") + b"x", "utf-16-le", "it", "stop")
 
 
 @given(

@@ -52,6 +52,35 @@ def test_files_are_read_by_their_kind(folder):
     assert notices == []
 
 
+@pytest.mark.parametrize("undecodable", ["replace", "stop"])
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_byte_order_mark_tells_the_encoding_of_its_own_document(folder, codec, undecodable):
+    page = "<meta charset=cp1252><p>a caf&eacute; é"
+    (folder / "a.txt").write_bytes("\ufeffthe café".encode(codec))
+    (folder / "b.txt").write_text("the café", encoding="utf-8")
+    (folder / "c.html").write_bytes(f"\ufeff{page}".encode(codec))
+    (folder / "d.txt.gz").write_bytes(gzip.compress("\ufeffthe café".encode(codec)))
+    found, notices = texts(folder, undecodable=undecodable)
+    assert found == {
+        "a.txt": "the café", "b.txt": "the café", "c.html": "a café é", "d.txt.gz": "the café",
+    }  # fmt: skip
+    assert notices == []
+    corpus = Corpus([folder / "a.txt"], "text", undecodable=undecodable)
+    assert list(corpus.texts()) == ["the café"]
+
+
+def test_an_encoding_that_was_given_wins_over_a_byte_order_mark(folder):
+    (folder / "a.txt").write_bytes(b"\xff\xfea cat")
+    assert texts(folder, encoding="cp1252")[0] == {"a.txt": "ÿþa cat"}
+
+
+def test_a_damaged_marked_document_is_replaced_or_refused(folder):
+    (folder / "a.txt").write_bytes("\ufeffa cat".encode("utf-16-le") + b"x")
+    assert texts(folder)[0] == {"a.txt": "a cat\ufffd"}
+    with pytest.raises(SyntfError, match=r"line 1 is not utf-16; it begins with the byte order"):
+        texts(folder, undecodable="stop")
+
+
 def test_hidden_files_links_and_other_files_are_left_out(folder, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()

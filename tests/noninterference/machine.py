@@ -178,9 +178,11 @@ def mail_folder(path, rows):
 
 
 def text_folder(path, rows):
+    """Texts in UTF-8; those that begin with a byte order mark are in UTF-16."""
     path.mkdir(exist_ok=True)
     for i, _, text in rows:
-        (path / f"{i}.txt").write_bytes(text.encode("utf-8", "surrogatepass"))
+        codec = "utf-16-le" if text.startswith("\ufeff") else "utf-8"
+        (path / f"{i}.txt").write_bytes(text.encode(codec, "surrogatepass"))
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ TEXTS: dict[str, str] = {
     "null": "null",
     "NaN": "NaN",
     "a byte order mark": "\ufeffcat",
+    "a byte order mark and more": "\ufeffcat\ndog\ud83d\0",
     "quotes": '"cat" ""dog"" "',
     "one quote": '"',
     "commas": "a," * 10_000,

@@ -93,6 +93,29 @@ def test_replaced_bytes_are_a_problem():
     assert [problem for problem in found.problems() if "--encoding" in problem]
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_utf_16_is_advised_for_texts_with_nul_characters(codec):
+    misread = ENGLISH.encode(codec).decode("utf-8", "replace")
+    found = looked_at([misread] * 30)
+    assert found.nul == 1
+    (problem, *_) = found.problems()
+    assert "--encoding utf-16" in problem
+    assert not any("cp1252" in problem for problem in found.problems())
+    assert ("NUL characters", "in 100% of the texts") in found.described()
+
+
+def test_one_text_with_nul_characters_is_no_problem():
+    found = looked_at([ENGLISH] * 29 + ["a\0cat"])
+    assert found.problems() == []
+
+
+def test_no_share_of_known_words_is_shown_without_words():
+    for texts in ([], ["4711"] * 30, ["\0b\0"] * 30):
+        assert ("known words", "no words") in looked_at(texts).described()
+    assert ("known words", "0%") in looked_at(["qwx"] * 30).described()
+    assert ("known words", "100%") in looked_at(["bus"] * 30).described()
+
+
 def test_other_languages_are_not_refused_with_vectors_of_ones_own():
     found = looked_at([GERMAN + " bus driver station late say"] * 30)
     assert found.language == "de"
@@ -137,3 +160,18 @@ def test_many_texts_without_a_known_word_are_told_to_the_owner(tmp_path, empty, 
     path.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
     made = release(path, tmp_path / "out", document_loss=10)
     assert any("have no known word" in notice for notice in made.input_notices) == told
+
+
+@pytest.mark.parametrize("texts", [[""] * 10, ["qwx"] * 19, ["4711"], ["", ENGLISH], [ENGLISH] * 3])
+def test_a_small_input_without_any_known_word_is_told_to_the_owner(tmp_path, texts):
+    told = ENGLISH not in texts
+    assert bool(looked_at(texts).notice()) == told
+    path = tmp_path / "texts.csv"
+    path.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
+    made = release(path, tmp_path / "out", document_loss=10)
+    assert made.documents == len(texts)
+    assert any("none of the texts has a known word" in each for each in made.input_notices) == told
+
+
+def test_no_texts_give_no_notice():
+    assert not looked_at([]).notice()

@@ -56,5 +56,13 @@ def test_example_of_the_readme_is_that_of_the_picture(readme):
     assert ", ".join(f"{word} {count}" for word, count in released[:13]) in lines
 
 
+def test_commands_of_a_block_write_different_folders(readme):
+    blocks = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+    written = [re.findall(r"--out (\S+)", block) for block in blocks]
+    assert any(len(folders) > 1 for folders in written)
+    for folders in written:
+        assert len(set(folders)) == len(folders)  # a folder that exists is refused
+
+
 def test_readme_is_short(readme):
     assert readme.count("\n") <= 150

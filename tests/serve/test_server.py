@@ -51,7 +51,9 @@ def test_other_addresses_need_a_token():
 def test_a_port_in_use_gives_a_one_line_error():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        assert "in use" in refused("--port", port, *OPTIONS)
+        line = refused("--preset", "words", "--port", port, *OPTIONS)
+        assert f"port {port} is in use" in line
+        assert "--port" in line
 
 
 def test_a_missing_extra_names_the_pip_command(tmp_path):

@@ -51,7 +51,8 @@ _NEAR_WORD_SIZES = (24.0, 31.0, 38.0)
 _GENERAL_SIZES = (13.0, 30.0, 37.0)
 _SHARPENED_SIZES = (13.0, 25.0, 31.0, 37.0)
 """Losses from which an answer holds one more word."""
-_FEW_DOCUMENTS, _MANY_DOCUMENTS = 1500, 7500
+FEW_DOCUMENTS, MANY_DOCUMENTS = 1500, 7500
+"""Up to and from these numbers of documents, the number of topics depends on the loss alone."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def make_plan(
     if near:
         return _near_plan(loss, leaves, named)
     several = pilot_size(documents) if pilot and documents is not None else 0
-    many = _MANY_DOCUMENTS if documents is None else documents
+    many = MANY_DOCUMENTS if documents is None else documents
     if loss < WORDS_FROM:
         name = "pilot" if several else "general"
         return Plan(
@@ -157,5 +158,5 @@ def split_loss(loss: float, draws: int) -> float:
 
 def _entries(name: str, loss: float, documents: int) -> int:
     few, many = (float(np.interp(loss, _LOSSES, table[name])) for table in (_FEW, _MANY))
-    share = (documents - _FEW_DOCUMENTS) / (_MANY_DOCUMENTS - _FEW_DOCUMENTS)
+    share = (documents - FEW_DOCUMENTS) / (MANY_DOCUMENTS - FEW_DOCUMENTS)
     return max(2, int(few + (many - few) * min(1.0, max(0.0, share))))

@@ -96,10 +96,22 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
                 if len(existing) > LISTED_COLUMNS:
                     listed += f" and {len(existing) - LISTED_COLUMNS} more"
                 found = f"the columns are: {listed}{_suggested(column, existing)}"
+                if names := _joined_names(column, existing):
+                    found = f"these are several columns: --keep takes names with a space: {names}"
                 if column == "text":  # the name that is looked for unless --text gives another
                     start = " Name" if found.endswith("?") else "; name"
                     found += f"{start} the column of the texts with --text"
             raise SyntfError(f"no column {column!r}; {found}")
+
+
+def _joined_names(column: str, existing: Sequence[str]) -> str:
+    """Return the names of columns that somebody joined by commas or semicolons, else nothing.
+
+    >>> _joined_names("topic,author", ["text", "author", "topic"]), _joined_names("a,b", ["a"])
+    ('topic author', '')
+    """
+    names = [name.strip() for name in column.replace(";", ",").split(",")]
+    return " ".join(names) if len(names) > 1 and set(names) <= set(existing) else ""
 
 
 def _column(table: "pl.DataFrame | Rows", column: str) -> Values:

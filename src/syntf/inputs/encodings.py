@@ -19,6 +19,8 @@ _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
+_NULS = 0.25
+"""The share of NUL bytes from which bytes look like UTF-16 without a byte order mark."""
 _FEW = 0.3
 """The largest share of bytes outside ASCII that Western European texts have."""
 _BUFFER = 1 << 18
@@ -45,6 +47,15 @@ def check_encoding(encoding: str) -> None:
 def codec_of(encoding: str) -> str:
     """Return the codec to decode with: UTF-8 may begin with a byte order mark."""
     return UTF_8 if encoding.lower() in ("utf-8", "utf8") else encoding
+
+
+def codec_of_document(raw: bytes, codec: str) -> str:
+    """Return the codec of a whole file: that of its byte order mark, unless another was given.
+
+    >>> codec_of_document("text".encode("utf-16"), UTF_8), codec_of_document(b"text", UTF_8)
+    ('utf-16', 'utf-8-sig')
+    """
+    return (marked_encoding(raw[:4]) or codec) if codec == UTF_8 else codec
 
 
 def decodable(file: Any, codec: str, name: str) -> io.BufferedReader:
@@ -77,11 +88,12 @@ def refusal(
     line = lines + before.count("\n") + 1
     encoding = "utf-8" if codec == UTF_8 else codec
     likely = likely_encoding(head, error.object)
-    advice = (
-        f"it is probably {likely}: add --encoding {likely}"
-        if likely
-        else "give its encoding, such as --encoding cp1251 (Cyrillic) or gb18030 (Chinese)"
-    )
+    if marked_encoding(head) == codec:
+        advice = "it begins with the byte order mark of this encoding, so it is damaged"
+    elif likely and likely != codec:
+        advice = f"it is probably {likely}: add --encoding {likely}"
+    else:
+        advice = "give its encoding, such as --encoding cp1251 (Cyrillic) or gb18030 (Chinese)"
     return SyntfError(
         f"cannot read {name}: line {line} is not {encoding}; {advice}, or replace such bytes with "
         "--undecodable replace"
@@ -104,9 +116,13 @@ def likely_encoding(head: bytes, raw: bytes) -> str | None:
     'cp1252'
     >>> likely_encoding(codecs.BOM_UTF16_LE + b"a ", b"")
     'utf-16'
+    >>> likely_encoding(b"c\\0a\\0", "café".encode("utf-16-le"))
+    'utf-16-le'
     """
     if marked := marked_encoding(head):
         return marked
+    if raw.count(0) > _NULS * len(raw):
+        return "utf-16-be" if raw[::2].count(0) > raw[1::2].count(0) else "utf-16-le"
     others = sum(byte >= 0x80 for byte in raw)
     for name in ("utf-8", "cp1252", "latin-1"):
         if name == "utf-8" or others < _FEW * len(raw):

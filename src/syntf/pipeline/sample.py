@@ -6,7 +6,7 @@ in it tells so. Therefore a run stops when hardly any word of a sample is known.
 Guarantee
 ---------
 None is needed: whether a run stops is seen by the owner alone, and a release holds no trace of it.
-Fewer than :data:`FEWEST` texts are not judged, so that no single text decides.
+Fewer than :data:`FEWEST` texts never stop a run, so that no single text decides.
 """
 
 import re
@@ -39,7 +39,9 @@ EMPTY = 0.5
 NOTED_EMPTY = 0.1
 """Share of texts without a known word above which the owner is told."""
 REPLACED = 0.1
-"""Largest share of texts with bytes that are no text in the encoding."""
+"""Largest share of texts with bytes that are no text in the encoding, or with many NULs."""
+NUL = 0.25
+"""Share of NUL characters from which a text looks like UTF-16 that was read as something else."""
 NUMBERS = 0.5
 """Largest share of texts that hold numbers and no word."""
 
@@ -55,6 +57,7 @@ class Sample:
     known : the share of words with a vector, stop words and numbers left out; 1 without words.
     replaced : the share of texts with characters that could not be decoded.
     language : the guessed language, a key of :data:`syntf.text.languages.NAMES`; None if unknown.
+    nul : the share of texts with so many NUL characters as UTF-16 read in another encoding has.
     """
 
     documents: int
@@ -64,6 +67,7 @@ class Sample:
     known: float
     replaced: float
     language: str | None
+    nul: float = 0.0
 
     def problems(self, language: str | None = EMBEDDED) -> list[str]:
         """Say in sentences what is wrong and what to do; nothing for readable or too few texts.
@@ -72,6 +76,11 @@ class Sample:
         """
         if self.documents < FEWEST:
             return []
+        if self.nul > REPLACED:
+            return [
+                f"{self.nul:.0%} of the texts hold many NUL characters, as texts in UTF-16 do: add "
+                "--encoding utf-16, or the encoding that the file has"
+            ]
         found = []
         if self.replaced > REPLACED:
             found.append(
@@ -106,8 +115,18 @@ class Sample:
         return found
 
     def notice(self) -> str:
-        """Return a sentence on texts without a known word, if there are many; else nothing."""
-        if self.documents < FEWEST or self.empty <= NOTED_EMPTY:
+        """Return a sentence on texts without a known word, if there are many; else nothing.
+
+        Of fewer than :data:`FEWEST` texts there are many if all are such.
+        """
+        if self.documents < FEWEST:
+            if not self.documents or self.empty < 1:
+                return ""
+            return (
+                "none of the texts has a known word, so the release says nothing about them: check "
+                "that --text names the column with the texts"
+            )
+        if self.empty <= NOTED_EMPTY:
             return ""
         return (
             f"{self.empty:.0%} of the texts looked at have no known word: what is released for "
@@ -118,7 +137,7 @@ class Sample:
         """Return what was found as names and values, for a table that the owner sees."""
         rows = [
             ("language", NAMES.get(self.language or "", "not recognised")),
-            ("known words", f"{self.known:.0%}"),
+            ("known words", "no words" if self._has_no_words else f"{self.known:.0%}"),
             ("texts without one", f"{self.empty:.0%}"),
         ]
         if self.blank:
@@ -127,7 +146,14 @@ class Sample:
             rows.append(("only numbers", f"{self.numbers:.0%} of the texts"))
         if self.replaced:
             rows.append(("undecodable bytes", f"in {self.replaced:.0%} of the texts"))
+        if self.nul:
+            rows.append(("NUL characters", f"in {self.nul:.0%} of the texts"))
         return rows
+
+    @property
+    def _has_no_words(self) -> bool:
+        """Whether no text has a word, known or unknown, beside stop words and numbers."""
+        return not self.documents or (self.empty == 1 and self.known == 1)
 
 
 def _language_advice(guessed: str) -> str:
@@ -182,6 +208,7 @@ def look_at(texts: Sequence[str], analyzer: Analysis[Any], words: Collection[str
         known=known / (known + unknown) if known + unknown else 1.0,
         replaced=sum("\ufffd" in text for text in some) / count,
         language=guess_language(some),
+        nul=sum(text.count("\0") > NUL * len(text) for text in some) / count,
     )
 
 

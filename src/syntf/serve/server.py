@@ -1,5 +1,6 @@
 """Listen on a socket with uvicorn, and stop when everything that was charged is answered."""
 
+import errno
 import logging
 import os
 import socket
@@ -29,10 +30,19 @@ def bind(config: Config, count: int = 1) -> list[socket.socket]:
     if count > 1 and not (hasattr(os, "fork") and hasattr(socket, "SO_REUSEPORT")):
         raise SyntfError("--workers needs a system that can fork processes: leave it out")
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    first = socket.create_server((config.host, config.port), family=family, backlog=MAX_CONNECTIONS)
+    address = config.host, config.port
+    try:
+        first = socket.create_server(address, family=family, backlog=MAX_CONNECTIONS)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise SyntfError(
+            f"port {config.port} is in use by another program: choose another one with --port, or "
+            "any free one with --port 0"
+        ) from None
     bound = [first]
     if count > 1:
-        address = (config.host, first.getsockname()[1])
+        address = config.host, first.getsockname()[1]
         first.close()  # it was alone on the port; sockets that share a port must say so at once
         bound = [
             socket.create_server(address, family=family, backlog=MAX_CONNECTIONS, reuse_port=True)

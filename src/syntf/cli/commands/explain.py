@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.pipeline.document import DocumentAnonymizer, DocumentMechanism
     from syntf.pipeline.settings import Settings
 
 
@@ -109,20 +109,38 @@ def _explain_text(text: str, settings: "Settings", top: int, *, as_json: bool, q
     others = f"{1 - found['kept']:.2%}, any other {thing} of {answers:,}, all equally likely"
     pairs = [*rows, ["otherwise", others], ["loss per document", f"{found['loss_per_document']:g}"]]
     output.table(pairs)
+    belongs = _list_owner(kind, near=anonymizer.encoder.codebook.is_near)
     output.say(
-        f"The {found['entries']:,} {kind} are those of a release without a pilot. The loss is the "
-        "same for every text."
+        f"The {found['entries']:,} {kind} are those of {belongs} The loss is the same for every "
+        "text."
     )
 
 
-def text_record(anonymizer: "DocumentAnonymizer", text: str) -> dict[str, Any]:
+def _list_owner(kind: str, *, near: bool) -> str:
+    """Say which releases have the list that is shown, as the end of a sentence and another one."""
+    from syntf.codebook.plan import MANY_DOCUMENTS
+
+    if near:
+        return "every release with this codebook."
+    others = "syntf preview names the list of a release of your file."
+    if kind == "words":
+        return f"a release without a pilot; {others}"
+    return f"a release of {MANY_DOCUMENTS:,} documents or more without a pilot; {others}"
+
+
+def text_record(
+    anonymizer: "DocumentAnonymizer", text: str, mechanism: "DocumentMechanism | None" = None
+) -> dict[str, Any]:
     """Return what the document unit makes of a text: its targets, and their probability.
+
+    mechanism : the mechanism whose general list is used; by default that of documents which are
+        released one at a time.
 
     `terms` are the counts that a target adds to the released counts.
     """
     import numpy as np
 
-    mechanism = anonymizer.mechanism(None)
+    mechanism = mechanism or anonymizer.mechanism(None)
     listed, plan = mechanism.general, mechanism.plan
     encoded = anonymizer.read([text])
     targets = []

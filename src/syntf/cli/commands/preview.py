@@ -29,14 +29,14 @@ from syntf.core.errors import SyntfError, printable
 if TYPE_CHECKING:
     from syntf.core.progress import Stages
     from syntf.pipeline.anonymizer import Anonymizer
-    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.pipeline.document import DocumentAnonymizer, DocumentMechanism
     from syntf.pipeline.settings import Settings
 
 HEADING = "For the owner of the texts. This is not a release: do not pass it on."
 EXAMPLES = 5
 """How many texts are shown."""
-MANY_DOCUMENTS = 1 << 20
-"""As many documents are assumed where an input does not say how many rows it has."""
+ASSUMED_DOCUMENTS = 1 << 20
+"""As many documents are assumed of a database, which does not say how many rows it has."""
 EXCERPT = 60
 """Characters of a text that are shown."""
 TERMS = 6
@@ -50,8 +50,18 @@ TERMS = 6
 @option("--keep", multiple=True, metavar="COLUMN ...", help="Columns to release as they are.")
 @option("--shuffle/--no-shuffle", help="Preview a release in random order.")
 @setting_options("language")
-@setting_options("preset", "document_loss", "loss", "codebook", "encoder", "length", "epsilon")
-@setting_options("neighbours", "spelling", "weights", "draws", "morphology", "analyzer", "numbers")
+@setting_options("preset", "document_loss", "loss", "codebook", "encoder", "pilot")
+@setting_options(
+    "length",
+    "epsilon",
+    "neighbours",
+    "spelling",
+    "weights",
+    "draws",
+    "morphology",
+    "analyzer",
+    "numbers",
+)
 @setting_options("vocabulary", "max_size", "synsets", "vectors")
 @as_json
 @no_progress
@@ -108,7 +118,6 @@ def preview(
     began = perf_counter()
     from syntf.inputs import columns
     from syntf.inputs.corpus import Corpus
-    from syntf.pipeline.document import DocumentAnonymizer
     from syntf.pipeline.sample import language_of, look_with
     from syntf.privacy.bounds import documents_within
     from syntf.privacy.guarantee import with_author_limit
@@ -128,8 +137,15 @@ def preview(
     texts = columns.texts(first, text)
     sample = look_with(settings, texts, stages)
     shown = texts[:: max(1, len(texts) // EXAMPLES)][:EXAMPLES]
-    draw = _draw_documents if settings.unit == "document" else _draw_words
-    examples, anonymizer = draw(settings, texts, shown, stages)
+    whole = settings.unit == "document"
+    anonymizer: DocumentAnonymizer | Anonymizer
+    listed = None
+    if whole:
+        planned = _planned_documents(documents, repeatable=corpus.repeatable)
+        examples, anonymizer, mechanism = _draw_documents(settings, shown, planned, stages)
+        listed = {"documents": planned, **_list_record(mechanism)}
+    else:
+        examples, anonymizer = _draw_words(settings, texts, shown, stages)
     guarantee = anonymizer.guarantee()
     setup = perf_counter() - began - seconds_to_read
     if author_loss is not None:
@@ -138,13 +154,15 @@ def preview(
     kept_rows = first.only(kept)
     rate = estimate.measure(anonymizer, texts, kept_rows, format=format)
     rate = replace(rate, seconds=rate.seconds + seconds_to_read / first.height)
+    warnings = list(kept_columns.warnings(kept_rows, id=id, shuffle=shuffle))
+    if listed is not None and author_loss is not None:
+        warnings.append(
+            "--author-loss leaves documents out, and a release of fewer documents may choose from "
+            "another list"
+        )
     seconds, size = (None, None)
-    whole = settings.unit == "document"
     if documents is not None:
         seconds, size = estimate.estimate(rate, documents, whole=whole, setup=setup)
-    pilot = False
-    if isinstance(anonymizer, DocumentAnonymizer):
-        pilot = anonymizer.mechanism(documents or MANY_DOCUMENTS).plan.pilot > 0
     return {
         "note": HEADING,
         "columns": dict(first.types),
@@ -154,34 +172,94 @@ def preview(
         "estimated_bytes": size,
         "sample": asdict(sample),
         "problems": sample.problems(language_of(settings)),
-        "warnings": kept_columns.warnings(kept_rows, id=id, shuffle=shuffle),
+        "warnings": warnings,
         "shuffled": shuffle,
         "loss_per_word": guarantee.loss_per_word and guarantee.loss_per_word.tight,
         "loss_per_document": guarantee.loss_per_document,
         "author": guarantee.author_promise,
-        "pilot": pilot,
+        "pilot": listed is not None and listed["pilot"] > 0,
+        "list": listed,
         "examples": examples,
     }
 
 
+def _planned_documents(documents: int | None, *, repeatable: bool) -> int | None:
+    """Return for how many documents a release plans its list; None for a list without a pilot.
+
+    documents : the number of rows of the input, counted or estimated; None if it is unknown.
+    repeatable : whether the input can be read twice.
+    """
+    from syntf.releases.document_run import SAMPLE
+
+    if repeatable:
+        return documents or ASSUMED_DOCUMENTS
+    return None if documents is None or documents > SAMPLE else documents
+
+
 def _draw_documents(
-    settings: "Settings", texts: Sequence[str], shown: Sequence[str], stages: "Stages"
-) -> tuple[list[dict[str, Any]], "DocumentAnonymizer"]:
-    """Draw for each text to show, as a release without a pilot does."""
+    settings: "Settings", shown: Sequence[str], documents: int | None, stages: "Stages"
+) -> tuple[list[dict[str, Any]], "DocumentAnonymizer", "DocumentMechanism"]:
+    """Draw for each text to show from the general list of a release of this many documents."""
+    import numpy as np
+
     from syntf.cli.commands.explain import text_record
-    from syntf.pipeline.document import DocumentAnonymizer
+    from syntf.pipeline.document import DocumentAnonymizer, Drawn
 
     anonymizer = DocumentAnonymizer.build(settings, stages=stages)
-    drawn = anonymizer.draw_singly(anonymizer.read(shown, stages=stages))
-    _, labels = anonymizer.single.described(drawn)
+    mechanism = anonymizer.mechanism(documents)
+    encoded = anonymizer.read(shown, stages=stages)
+    answers = mechanism.draw(encoded, mechanism.general)
+    none = np.zeros(len(shown), dtype=bool)
+    _, labels = mechanism.described(Drawn(answers, none, mechanism.general))
     examples = []
     for one, label in zip(shown, labels, strict=True):
-        found = text_record(anonymizer, one)
+        found = text_record(anonymizer, one, mechanism)
         fits = "; ".join(target["label"] for target in found["targets"])
         examples.append(
             {"text": _excerpt(one), "fits": fits, "kept": found["kept"], "drawn": label}
         )
-    return examples, anonymizer
+    return examples, anonymizer, mechanism
+
+
+def _list_record(mechanism: "DocumentMechanism") -> dict[str, Any]:
+    """Return what documents choose from, and how likely their choice is kept.
+
+    Without a pilot, the values of the sharpened list are 0 and None.
+    """
+    from math import comb
+
+    from syntf.mechanism.response import ResponseMechanism
+
+    plan, general = mechanism.plan, mechanism.general
+    sharpened, kept = 0, None
+    if plan.pilot:
+        sharpened = plan.sharpened_entries
+        answers = comb(sharpened, plan.sharpened_size)
+        kept = float(ResponseMechanism(answers, loss=plan.loss_per_draw).keep_probability)
+    return {
+        "kind": plan.kind,
+        "entries": len(general),
+        "kept": float(mechanism.response(general).keep_probability),
+        "pilot": plan.pilot,
+        "sharpened_entries": sharpened,
+        "sharpened_kept": kept,
+    }
+
+
+def _described_list(listed: Mapping[str, Any]) -> str:
+    """Describe the list of a release, and which number of documents it belongs to.
+
+    >>> _described_list({"kind": "topics", "entries": 300, "documents": 320, "pilot": 0})
+    '300 topics, for 320 documents without a pilot'
+    """
+    what = f"{listed['entries']:,} {listed['kind']}"
+    if listed["documents"] is None:
+        return f"{what}, without a pilot: the number of documents is unknown or too large"
+    documents = f"for {listed['documents']:,} documents"
+    if not listed["pilot"]:
+        return f"{what}, {documents} without a pilot"
+    others = f"{listed['sharpened_entries']:,} {listed['kind']} for the others"
+    return f"{what} for {listed['pilot']:,} pilot documents, then {others}, {documents}"
 
 
 def _draw_words(
@@ -255,6 +333,8 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
         rows.append(["loss per word", shown(found["loss_per_word"], 4)])
     rows.append(["loss per document", f"[bold]{shown(found['loss_per_document'], 2)}[/]"])
     rows.append(["loss per author", found["author"]])
+    if found["list"] is not None:
+        rows.append(["chosen from", _described_list(found["list"])])
     if found["documents"] is None:
         rows.append(["estimate", "none: the input does not say how many rows it has"])
     else:
@@ -274,7 +354,9 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
         lines.append(["drawn now", plain(example["drawn"])])
         output.table(lines)
     if found["pilot"]:
+        kept = found["list"]["sharpened_kept"]
         output.say(
-            "\nDrawn as in a release without a pilot. In a release of this file, a pilot sharpens "
-            "the list of topics for the other documents; the loss is the same."
+            "\nDrawn as for the pilot of a release of this file. Its released answers sharpen the "
+            f"list for the other documents, whose choice is kept in {kept:.1%}. The loss is the "
+            "same."
         )

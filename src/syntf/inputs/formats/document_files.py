@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from syntf.core.errors import SyntfError
 from syntf.inputs.archives import COMPRESSED
-from syntf.inputs.encodings import Undecodable, decode
+from syntf.inputs.encodings import Undecodable, codec_of_document, decode
 from syntf.inputs.files import DOCUMENTS, without_surrogates
 
 EXTRA = "pip install 'syntf[files]'"
@@ -52,8 +52,12 @@ def require_installed(kind: str, name: str) -> None:
 def read_document(raw: bytes, kind: str, *, name: str, codec: str, undecodable: Undecodable) -> str:
     """Return the text of a document.
 
+    codec : the codec of texts and pages; a byte order mark at the beginning of this document
+        replaces the default, UTF-8, for this document alone.
+
     Raises DamagedDocument if the file is not of its kind, and SyntfError for undecodable bytes.
     """
+    codec = codec_of_document(raw, codec)
     if kind == "text":
         return decode(raw, codec, name, undecodable)
     if kind == "mail":
