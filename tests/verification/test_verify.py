@@ -548,31 +548,53 @@ def test_no_cache_is_read_and_nothing_is_written(make, check, neighbours, monkey
 
 
 WATCHED = """
+import os
 import sys
 seen = []
 def watch(event, arguments):
     writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & 3
+    if writes and (arguments[0] == os.devnull or isinstance(arguments[0], int)):
+        return  # no file, or the pipe to a process: what is open was seen when it was opened
     if writes or event.startswith(("socket.", "pickle.", "subprocess.", "tempfile.", "os.mkdir")):
         seen.append((event, arguments))
 sys.addaudithook(watch)
+"""
+
+VERIFIED = """
 from syntf.cli import main
 try:
     main()
 finally:
-    assert not seen, seen
+    from syntf.inputs.formats.parquet import TRIAL
+    trial = [sys.executable, "-c", TRIAL, "0", "parquet"]
+    trials = [one for one in seen if one[0] == "subprocess.Popen" and one[1][1] == trial]
+    assert len(trials) == 1, seen
+    assert seen == trials, seen
+"""
+
+TRIED = """
+exec(sys.argv.pop(1), {"__name__": "__main__"})
+assert not seen, seen
 """
 
 
 def test_verifying_opens_no_file_for_writing_no_socket_and_no_pickle(
     original, toy_vectors, tmp_path, python, monkeypatch
 ):
-    """Nor a socket, nor a pickle: what the interpreter itself reports of it."""
+    """What the interpreter itself reports of it. The one process that it starts tries Parquet."""
     monkeypatch.setenv("SYNTF_CACHE", str(tmp_path / "cache"))
     path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
-    command = [python, "-B", "-c", WATCHED, "verify", original, "--vectors", path]
+    command = [python, "-B", "-c", WATCHED + VERIFIED, "verify", original, "--vectors", path]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines()[-1].startswith("Verified: ")
+
+
+def test_the_process_that_tries_parquet_opens_no_file_for_writing_and_no_socket(original, python):
+    command = [python, "-B", "-c", WATCHED + TRIED, parquet.TRIAL, "0", "parquet"]
+    paths = str(original / "documents.parquet")
+    ended = subprocess.run(command, input=paths, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "\n", "")
 
 
 def run(folder, vectors, *, as_json=False):
