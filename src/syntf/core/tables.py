@@ -9,12 +9,13 @@ the input was read.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from arro3.core import Array, ChunkedArray, DataType, Field, Table, list_array, list_flatten
 from arro3.io import __version__ as version
-from arro3.io import read_ipc_stream, write_ipc_stream, write_parquet
+from arro3.io import read_ipc_stream, read_parquet, write_ipc_stream, write_parquet
 from numpy.typing import NDArray
 
 from syntf.core.errors import SyntfError, printable
@@ -27,6 +28,9 @@ Column = Array | ChunkedArray
 STRING = DataType.large_string()
 INTEGER_LIST = DataType.large_list(Field("item", DataType.int32()))
 """The types of strings and of lists that polars writes, too."""
+
+SIMPLE_TYPES = (STRING, INTEGER_LIST, DataType.bool(), DataType.int64())
+"""The types of columns that arro3 reads (:func:`from_simple_parquet`)."""
 
 COMPRESSION: Any = "zstd(3)"
 
@@ -192,6 +196,28 @@ def from_parquet(raw: bytes) -> Table:
     import polars as pl
 
     return from_polars(pl.read_parquet(io.BytesIO(raw)))
+
+
+def has_simple_columns(path: Path) -> bool:
+    """Tell whether all columns of a Parquet file are of the types that this module makes.
+
+    These are strings, true and false, integers and lists of integers. Such types hold nothing but
+    what is known of them, so :func:`from_simple_parquet` reads the file.
+    """
+    schema = read_parquet(path).schema
+    return not schema.metadata and all(
+        any(schema.field(name).equals(Field(name, kind)) for kind in SIMPLE_TYPES)
+        for name in schema.names
+    )
+
+
+def from_simple_parquet(path: Path) -> Table:
+    """Return the table of a Parquet file of simple columns.
+
+    arro3 reads the file, which ends the process at some damaged files, so another process must
+    have read it before.
+    """
+    return joined([read_parquet(path).read_all()])
 
 
 def as_stream(table: Table) -> bytes:

@@ -17,7 +17,7 @@ from arro3.core import Table
 
 from syntf.core import tables
 from syntf.core.errors import SyntfError
-from syntf.inputs.formats.parquet import survivors
+from syntf.inputs.formats.parquet import TRIAL, WHOLE, try_files
 from syntf.releases.contents.writers import write_documents
 from syntf.verification.result import NotCheckedError, one_line
 
@@ -30,11 +30,32 @@ SPARE_SCHEMA_BYTES = 64
 BY_POLARS = b"Polars"
 """How polars names itself in a file. It wrote the documents of earlier releases."""
 
+BY_ARRO3 = b"arro3"
+
 LARGEST_TABLE = 1 << 31
 """Bytes of the table of one file at most. syntf writes about 65,536 documents to a file.
 
 Comparing the file takes several times as much memory.
 """
+MOST_MEMORY = 4 * LARGEST_TABLE
+"""Bytes of memory that the process may use in which arro3 tries files."""
+
+ARRO3_TRIAL = """
+import os
+import sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # write no image of the memory
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
+except (ImportError, ValueError, OSError):
+    pass
+from arro3.io import read_parquet
+if __name__ == "__main__":
+    for source in os.fsdecode(sys.stdin.buffer.read()).split("\\0"):
+        print(read_parquet(source).read_all().nbytes, flush=True)
+"""
+"""The program of the other process. It prints the size of each table."""
+
 WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 16}
 """Bytes of a value of each physical type; for strings, besides the string itself."""
 REPEATED = 2
@@ -127,26 +148,47 @@ def _leaves(schema: list[dict[int, Any]]) -> list[tuple[int, bool]]:
 def check_readable(paths: Sequence[Path]) -> None:
     """Refuse files that a library cannot decode, before this process decodes them.
 
-    On some damaged files polars ends the process that reads them, so another one reads them first.
-    It takes about 0.2 seconds for all files together.
+    On some damaged files arro3 and polars end the process that reads them, so another one reads
+    them first. With arro3 this takes 0.02 seconds for all files together, with polars 0.2.
     """
     for path in paths:
         check_sizes(path)
-    if paths and (readable := survivors(paths)) < len(paths):
-        raise SyntfError(f"{paths[readable].name} cannot be read: it is damaged or was changed")
+    _check_trial([path for path in paths if _is_by_arro3(path)], ARRO3_TRIAL, str(MOST_MEMORY))
+    others = [path for path in paths if not _is_simple(path)]
+    _check_trial(others, TRIAL, str(WHOLE), "parquet")
+
+
+def _check_trial(paths: Sequence[Path], program: str, *arguments: str) -> None:
+    found = try_files(paths, program, *arguments) if paths else []
+    for path, size in zip(paths, found, strict=False):
+        _check_memory(path, int(size or 0))
+    if len(found) < len(paths):
+        raise SyntfError(f"{paths[len(found)].name} cannot be read: it is damaged or was changed")
+
+
+def _is_by_arro3(path: Path) -> bool:
+    return bool(_footer(path.read_bytes()).get(6, b"").startswith(BY_ARRO3))
+
+
+def _is_simple(path: Path) -> bool:
+    """Tell whether arro3 can read a file, which has survived its trial, without loss."""
+    return _is_by_arro3(path) and tables.has_simple_columns(path)
 
 
 def read_table(path: Path) -> Table:
-    """Return the table of a file that has passed :func:`check_readable`.
-
-    polars reads it: arro3 0.9 ends the whole process at some damaged files.
-    """
+    """Return the table of a file that has passed :func:`check_readable`."""
     rows = check_sizes(path)
+    simple = _is_simple(path)
+    table = tables.from_simple_parquet(path) if simple else _table_of_polars(path)
+    if table.num_rows != rows:
+        raise SyntfError(f"{path.name} has {table.num_rows:,} rows and claims {rows:,}")
+    return table
+
+
+def _table_of_polars(path: Path) -> Table:
     import polars as pl
 
     frame = pl.read_parquet(path, glob=False, hive_partitioning=False)
-    if frame.height != rows:
-        raise SyntfError(f"{path.name} has {frame.height:,} rows and claims {rows:,}")
     _check_memory(path, int(frame.estimated_size()))  # polars repeats no string in memory
     if (name := tables.large_integers(frame)) is not None:
         raise NotCheckedError(

@@ -2,7 +2,8 @@
 
 On some damaged files polars panics, and on others it aborts the process: it believes a header that
 promises 2^60 values. So another process reads the file first, in silence. Only a file that it
-survives is read here. ``syntf verify`` tries the Parquet files of a release in the same way.
+survives is read here. ``syntf verify`` tries the Parquet files of a release in the same way
+(:mod:`syntf.verification.parquet_file`).
 """
 
 import os
@@ -56,25 +57,25 @@ def frames(source: Path, batch: int, format: str = "parquet") -> "Iterator[pl.Da
 
 def survives(source: Path, batch: int, format: str = "parquet") -> bool:
     """Return whether another process can read the whole file."""
-    return survivors([source], batch, format) == 1
+    return len(try_files([source], TRIAL, str(batch), format)) == 1
 
 
-def survivors(sources: Sequence[Path], batch: int = WHOLE, format: str = "parquet") -> int:
-    """Return how many files another process can read, one after the other, until one ends it.
+def try_files(sources: Sequence[Path], program: str, *arguments: str) -> list[bytes]:
+    """Let another process read files, one after the other, until one ends it.
 
-    batch : rows that are read at once, or `WHOLE`.
+    program : a Python program, which gets `arguments`, and the paths as its input. It prints a line
+        for every file that it has read.
+
+    Returns these lines.
     """
     for source in sources:
         with source.open("rb"):
             pass  # a missing or unreadable file is another error, raised here
-    command = [sys.executable, "-c", TRIAL, str(batch), format]
     pipe, silent = subprocess.PIPE, subprocess.DEVNULL
-    # This interpreter, with the paths as its input, and no shell.
-    with subprocess.Popen(  # nosec B603
-        command, stdin=pipe, stdout=pipe, stderr=silent
-    ) as trial:
-        import polars as pl  # noqa: F401  (this process imports it while it waits)
-
-        paths = "\0".join(str(source.absolute()) for source in sources)
-        lines, _ = trial.communicate(os.fsencode(paths))
-    return lines.count(b"\n")
+    # This interpreter, and no shell.
+    trial = subprocess.run(  # nosec B603
+        [sys.executable, "-c", program, *arguments],
+        input=os.fsencode("\0".join(str(source.absolute()) for source in sources)),
+        stdout=pipe, stderr=silent, check=False,
+    )  # fmt: skip
+    return trial.stdout.splitlines()
