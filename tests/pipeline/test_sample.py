@@ -160,18 +160,3 @@ def test_many_texts_without_a_known_word_are_told_to_the_owner(tmp_path, empty, 
     path.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
     made = release(path, tmp_path / "out", document_loss=10)
     assert any("have no known word" in notice for notice in made.input_notices) == told
-
-
-@pytest.mark.parametrize("texts", [[""] * 10, ["qwx"] * 19, ["4711"], ["", ENGLISH], [ENGLISH] * 3])
-def test_a_small_input_without_any_known_word_is_told_to_the_owner(tmp_path, texts):
-    told = ENGLISH not in texts
-    assert bool(looked_at(texts).notice()) == told
-    path = tmp_path / "texts.csv"
-    path.write_text("\n".join(["text", *(f'"{text}"' for text in texts)]), encoding="utf-8")
-    made = release(path, tmp_path / "out", document_loss=10)
-    assert made.documents == len(texts)
-    assert any("none of the texts has a known word" in each for each in made.input_notices) == told
-
-
-def test_no_texts_give_no_notice():
-    assert not looked_at([]).notice()

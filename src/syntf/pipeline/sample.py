@@ -6,7 +6,7 @@ in it tells so. Therefore a run stops when hardly any word of a sample is known.
 Guarantee
 ---------
 None is needed: whether a run stops is seen by the owner alone, and a release holds no trace of it.
-Fewer than :data:`FEWEST` texts never stop a run, so that no single text decides.
+Fewer than :data:`FEWEST` texts are not judged, so that no single text decides.
 """
 
 import re
@@ -115,18 +115,8 @@ class Sample:
         return found
 
     def notice(self) -> str:
-        """Return a sentence on texts without a known word, if there are many; else nothing.
-
-        Of fewer than :data:`FEWEST` texts there are many if all are such.
-        """
-        if self.documents < FEWEST:
-            if not self.documents or self.empty < 1:
-                return ""
-            return (
-                "none of the texts has a known word, so the release says nothing about them: check "
-                "that --text names the column with the texts"
-            )
-        if self.empty <= NOTED_EMPTY:
+        """Return a sentence on texts without a known word, if there are many; else nothing."""
+        if self.documents < FEWEST or self.empty <= NOTED_EMPTY:
             return ""
         return (
             f"{self.empty:.0%} of the texts looked at have no known word: what is released for "

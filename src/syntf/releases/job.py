@@ -353,7 +353,7 @@ def _prepare(
 
         gpu.load_cupy(device)  # raises if the device is missing, even if it is not needed
     first = corpus.read_first_texts(sample.CHARACTERS) if corpus.repeatable else []
-    if not accept_coverage and first:
+    if not accept_coverage and len(first) >= sample.FEWEST:
         looked_at = sample.look_with(settings, first, progress)
         if notice := looked_at.notice():
             corpus.notices.append(notice)
