@@ -56,14 +56,18 @@ def json_strings(path, rows):
 
 
 def json_values(path, rows):
-    """Each text as the JSON value that it spells, if it spells one that is no list or object."""
+    """Each text as the JSON value that it spells, if it spells one that is no list or object.
+
+    A value with a line break around it would end its line.
+    """
 
     def spelt(text):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
             return json.dumps(text)
-        return json.dumps(text) if isinstance(value, list | dict | str) else text
+        as_string = isinstance(value, list | dict | str) or "\n" in text
+        return json.dumps(text) if as_string else text
 
     lines = [
         f'{{"id": {json.dumps(i)}, "topic": {json.dumps(topic)}, "text": {spelt(text)}}}\n'
