@@ -56,6 +56,12 @@ def rows_of(path):
     return pl.read_parquet(path / "data" / "*.parquet")
 
 
+def test_the_guarantee_says_that_the_order_is_random(written):
+    path, _, made = written
+    assert made.guarantee.shuffled
+    assert "in the order of the source" not in (path / "README.txt").read_text(encoding="utf-8")
+
+
 # Without a cluster
 
 

@@ -317,13 +317,13 @@ def anonymize(
     if chosen.unit == "document":
         anonymizer = DocumentAnonymizer.build(chosen)
         mechanism = anonymizer.mechanism(documents)
-        guarantee = anonymizer.guarantee(mechanism, kept_columns=kept)
+        guarantee = anonymizer.guarantee(mechanism, kept_columns=kept, shuffled=True)
         own = fresh_key() if key is None else key.for_guarantee(guarantee)
         sent = send(frame, DocumentTable(anonymizer, mechanism))
         drawing = DocumentDrawing(sent, own, kept, output, numbering)
     else:
         anonymizer = Anonymizer.build(chosen)
-        guarantee = anonymizer.guarantee(kept_columns=kept)
+        guarantee = anonymizer.guarantee(kept_columns=kept, shuffled=True)
         own = fresh_key() if key is None else key.for_guarantee(guarantee)
         drawing = WordDrawing(send(frame, anonymizer), own, kept, output, numbering)
     return Release(
