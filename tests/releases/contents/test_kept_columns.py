@@ -97,6 +97,23 @@ def test_columns_without_order_do_not_undo_a_shuffle(values):
     assert column(values, id="kept", shuffle=True) == []
 
 
+def test_undecodable_characters_are_reported():
+    assert column(["pets", None, "B\ufffdcher"]) == [
+        "the column 'kept' holds characters that could not be decoded: if the input is not in "
+        "UTF-8, name its encoding by --encoding, for example cp1252"
+    ]
+
+
+def test_bytes_that_do_not_fit_the_encoding_are_reported(tmp_path):
+    path = tmp_path / "mails.csv"
+    path.write_bytes("text,topic\nthe cat sat,Bücher\n".encode("cp1252"))
+    (warning,) = release(path, tmp_path / "release", keep=["topic"], **OPTIONS).warnings
+    assert "could not be decoded" in warning
+    assert not release(
+        path, tmp_path / "other", keep=["topic"], encoding="cp1252", **OPTIONS
+    ).warnings
+
+
 @pytest.fixture
 def mails(tmp_path):
     rows = [f"m{i},the cat sat,{'pets' if i % 2 else 'cars'},u{i}@example.org" for i in range(12)]

@@ -31,6 +31,8 @@ UNIQUE = 0.9
 """Share of distinct values from which a column is nearly unique."""
 LONG = 5
 """Words of a usual value from which a column of mostly distinct values is free text."""
+UNDECODABLE = "\ufffd"
+"""The character in place of bytes that do not fit the encoding."""
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}")
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
@@ -85,6 +87,11 @@ def warnings(kept: Rows, *, id: str | None = None, shuffle: bool = False) -> lis
         elif name != id and len(values) >= FEWEST and _distinct(values) >= UNIQUE:
             found.append(
                 f"{called} is nearly unique: whoever knows its values elsewhere finds the documents"
+            )
+        if text and any(UNDECODABLE in value for value in present):
+            found.append(
+                f"{called} holds characters that could not be decoded: if the input is not in "
+                "UTF-8, name its encoding by --encoding, for example cp1252"
             )
         if shuffle and _in_order(present, text=text):
             found.append(f"{called} is in the order of the input, which undoes the random order")
