@@ -338,6 +338,14 @@ def test_a_missing_column_lists_the_existing_ones(tmp_path):
     require([], frame.columns)
 
 
+def test_names_of_columns_in_another_encoding_suggest_the_option():
+    with pytest.raises(SyntfError, match=r"could not be decoded: name the encoding .* --encoding"):
+        require(["größe"], ["nr", "text", "gr\ufffd\ufffde"])
+    with pytest.raises(SyntfError) as refused:
+        require(["größe"], ["nr", "text"])
+    assert "encoding" not in str(refused.value)
+
+
 @pytest.mark.parametrize("value", [["a", "b"], {"a": "b"}])
 def test_a_nested_column_cannot_be_the_text(tmp_path, value):
     path = tmp_path / "rows.parquet"

@@ -96,6 +96,11 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
                 if len(existing) > LISTED_COLUMNS:
                     listed += f" and {len(existing) - LISTED_COLUMNS} more"
                 found = f"the columns are: {listed}{_suggested(column, existing)}"
+                if any("\ufffd" in name for name in existing):
+                    found += (
+                        "; some of these names could not be decoded: name the encoding of the file "
+                        "by --encoding, for example cp1252"
+                    )
                 if names := _joined_names(column, existing):
                     found = f"these are several columns: --keep takes names with a space: {names}"
                 if column == "text":  # the name that is looked for unless --text gives another
