@@ -256,6 +256,12 @@ def test_a_missing_parent_folder_is_refused_and_not_created(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_in_place_of_the_parent_folder_is_named(tmp_path):
+    (tmp_path / "mails.csv").write_text("text\n")
+    with pytest.raises(SyntfError, match=r"mails\.csv is a file, not a folder"):
+        write(tmp_path / "mails.csv" / "out")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_parent_that_cannot_be_written_is_refused(tmp_path):
     parent = tmp_path / "locked"

@@ -60,6 +60,8 @@ def check_target(folder: Path, *, force: bool) -> None:
                 "choose another --out"
             )
     parent = folder.absolute().parent
+    if parent.exists() and not parent.is_dir():
+        raise SyntfError(f"{parent} is a file, not a folder: choose another --out")
     if not parent.is_dir():
         raise SyntfError(f"the folder {parent} does not exist: create it first")
     if not os.access(parent, os.W_OK | os.X_OK):
