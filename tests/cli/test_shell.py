@@ -1,5 +1,6 @@
 """The program in a shell: exit codes, completion, pipes, and terminals of any width."""
 
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from syntf.cli import app as cli
 from syntf.cli import exits, output
 from syntf.cli.exits import Exit
 from syntf.core.errors import Refused, SyntfError, TableError
+from syntf.releases.job import release
 
 SCRIPT = "from syntf.cli import main; main()"
 posix = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
@@ -84,6 +86,19 @@ def test_docs_list_every_command(call):
         assert f"syntf {name}" in docs
         for sub in getattr(command, "commands", {}):
             assert f"syntf {name} {sub}" in docs
+
+
+@pytest.mark.parametrize("command", ["bounds", "language list", "verify"])
+def test_docs_list_the_keys_of_json(call, tmp_path, command):
+    arguments = command.split()
+    if command == "verify":
+        (tmp_path / "texts.csv").write_text("text\nthe bus was late\n", encoding="utf-8")
+        release(tmp_path / "texts.csv", tmp_path / "release")
+        arguments.append(str(tmp_path / "release"))
+    docs = Path(__file__).parents[2].joinpath("docs", "cli.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{command}` \| (.*) \|$", docs, re.MULTILINE)
+    for key in json.loads(call(*arguments, "--json")[1]):
+        assert f"`{key}`" in row
 
 
 def test_every_command_is_under_a_heading():
