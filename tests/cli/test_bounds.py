@@ -116,3 +116,9 @@ def test_invalid_options_are_refused_in_one_line(syntf, options, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_delta_is_refused_for_whole_documents(call):
+    code, out, err = call("bounds", "--delta", 1e-6)
+    assert (code, out) == (2, "")
+    assert "--delta lowers nothing for whole documents" in err

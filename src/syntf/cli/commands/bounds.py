@@ -69,6 +69,11 @@ def command(
     if settings.unit == "document":
         if figures is not None:
             raise click.UsageError("--figures draws bounds per word: choose --preset words")
+        if delta is not None:
+            raise click.UsageError(
+                "--delta lowers nothing for whole documents, each of which is one draw: leave it "
+                "out, or choose --preset words"
+            )
         _show_document(settings, documents, as_json)
         return
     gpu = None if device == "cpu" else device
