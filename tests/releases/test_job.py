@@ -103,6 +103,24 @@ def test_release_refuses_no_input_and_a_single_name_in_place_of_a_list(mails, tm
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("format", "xls"),
+        ("bad_rows", "stopp"),
+        ("undecodable", "stopp"),
+        ("input_format", "exel"),
+        ("shuffle", "no"),
+    ],
+)
+def test_release_refuses_a_mistyped_value_before_it_charges(mails, tmp_path, option, value):
+    ledger = Ledger.create(tmp_path / "mails.ledger", budget=100)
+    with pytest.raises(SyntfError, match=f"^{option} must be .*, not '{value}'$"):
+        release(mails, tmp_path / "out", ledger=ledger, **{**OPTIONS, option: value})
+    assert not ledger.verify().runs
+    assert not (tmp_path / "out").exists()
+
+
 def test_verify_takes_the_name_of_a_folder(mails, tmp_path):
     release(mails, tmp_path / "out", **OPTIONS)
     assert verify(str(tmp_path / "out")).verified

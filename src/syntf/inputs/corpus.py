@@ -11,8 +11,9 @@ from hashlib import sha256
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from syntf.core.checks import one_of
 from syntf.core.errors import InputError, SyntfError, UnavailableError
 from syntf.inputs import columns, files, readers
 from syntf.inputs.encodings import Undecodable, check_encoding
@@ -91,6 +92,11 @@ class Corpus:
     _begun: Iterator[Rows] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        one_of("bad_rows", self.bad_rows, get_args(BadRows))
+        one_of("undecodable", self.undecodable, get_args(Undecodable))
+        if self.format is not None:
+            known = [*dict.fromkeys(files.FORMATS.values()), "lines", "document"]
+            one_of("input_format", self.format, known)
         self.paths = files.expand(self.inputs)
         check_encoding(self.encoding)
         self.formats = [self._format(path) for path in self.paths]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from syntf import __version__
 from syntf.core import entropy, parallel
+from syntf.core.checks import flag, one_of
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Stages, silent
 from syntf.inputs import files
@@ -34,6 +35,7 @@ from syntf.privacy.guarantee import Guarantee, with_author_limit
 from syntf.releases import draft as drafts
 from syntf.releases.contents import kept_columns
 from syntf.releases.contents.folder import check_target
+from syntf.releases.contents.writers import WRITERS
 from syntf.releases.rest import Rest
 
 if TYPE_CHECKING:  # imported only by runs that need them
@@ -201,6 +203,8 @@ def release(
     settings = settings or Settings.from_preset(**chosen)
     if isinstance(keep, str):
         raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
+    one_of("format", format, list(WRITERS))
+    flag("shuffle", shuffle)
     out = Path(out)
     columns = kept_columns.released(text, id, keep)
     if author_loss is not None and author is None:
