@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 import polars as pl
 import pytest
-from arro3.core import Schema
+from arro3.core import ChunkedArray, Schema, Table
 from arro3.io import write_parquet
 
 from syntf.core import tables
@@ -179,6 +179,25 @@ def test_damaged_files_end_in_an_error_that_verify_reports(path, tmp_path):
             with suppress(SyntfError, *unreadable()):
                 assert check_documents_bytes(damaged, read_table(damaged))
                 assert pl.DataFrame(read_table(damaged)).equals(pl.DataFrame(DOCUMENTS)) is False
+
+
+@pytest.mark.parametrize("version", [tables.CREATED_BY, "arro3 version 0.0.1"])
+@pytest.mark.parametrize(
+    ("name", "secret"),
+    [
+        ("topic", tables.strings(["I resign"] * 500)),
+        ("document", tables.numbers(np.arange(500) * 7)),
+        ("topic", tables.numbers(np.arange(500.0))),
+    ],
+)
+def test_two_columns_of_the_same_name_are_refused(path, version, name, secret):
+    """The second one would be hidden: columns are looked up by their names."""
+    columns = [DOCUMENTS.column(known) for known in DOCUMENTS.column_names]
+    columns.append(ChunkedArray([secret]))
+    table = Table.from_arrays(columns, names=[*DOCUMENTS.column_names, name])
+    path.write_bytes(signed(tables.as_parquet(table, ascending=["document"]), version))
+    with pytest.raises(SyntfError, match="two columns of the same name"):
+        checked(path)
 
 
 def extended(path):

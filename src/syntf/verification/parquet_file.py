@@ -182,6 +182,8 @@ def read_table(path: Path) -> Table:
     table = tables.from_simple_parquet(path) if simple else _table_of_polars(path)
     if table.num_rows != rows:
         raise SyntfError(f"{path.name} has {table.num_rows:,} rows and claims {rows:,}")
+    if len(set(table.column_names)) < len(table.column_names):  # one would be hidden
+        raise SyntfError(f"{path.name} has two columns of the same name")
     return table
 
 
