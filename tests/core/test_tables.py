@@ -39,6 +39,7 @@ REFUSED = {
     "lists of enums": pl.Series([["a"]], dtype=pl.List(pl.Enum(["a", "secret"]))),
     "structs of enums": pl.Series([{"x": "a"}], dtype=pl.Struct({"x": pl.Enum(["a", "secret"])})),
     "large integers": pl.Series([1], dtype=pl.Int128),
+    "arrays of no values": pl.Series([[]], dtype=pl.Array(pl.Int16, 0)),
     "structs without fields": pl.Series([{}], dtype=pl.Struct({})),
     "nul in a field": pl.Series([{"a\0b": 1}]),
     "nul in a name\0": pl.Series([1]),
