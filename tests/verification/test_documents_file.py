@@ -200,6 +200,17 @@ def test_two_columns_of_the_same_name_are_refused(path, version, name, secret):
         checked(path)
 
 
+@pytest.mark.parametrize("trial", [ARRO3, (parquet.TRIAL, str(parquet.WHOLE), "parquet")])
+def test_no_program_in_the_current_folder_runs(path, monkeypatch, trial):
+    """A stranger may send modules beside a release: the other process must not import them."""
+    names = ("resource", "polars", "arro3")
+    for name in names:
+        (path.parent / f"{name}.py").write_text(f"open('{name}-ran', 'w').close()")
+    monkeypatch.chdir(path.parent)
+    assert len(parquet.try_files([path], *trial)) == 1
+    assert not [name for name in names if (path.parent / f"{name}-ran").exists()]
+
+
 def extended(path):
     """The file with a secret in the metadata of an extension type of its first column."""
     fields = [DOCUMENTS.schema.field(name) for name in DOCUMENTS.column_names]

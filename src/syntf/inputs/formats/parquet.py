@@ -72,9 +72,10 @@ def try_files(sources: Sequence[Path], program: str, *arguments: str) -> list[by
         with source.open("rb"):
             pass  # a missing or unreadable file is another error, raised here
     pipe, silent = subprocess.PIPE, subprocess.DEVNULL
-    # This interpreter, and no shell.
+    # This interpreter, and no shell. With -P it imports no module from the current folder, where a
+    # stranger's files may be.
     trial = subprocess.run(  # nosec B603
-        [sys.executable, "-c", program, *arguments],
+        [sys.executable, "-P", "-c", program, *arguments],
         input=os.fsencode("\0".join(str(source.absolute()) for source in sources)),
         stdout=pipe, stderr=silent, check=False,
     )  # fmt: skip
