@@ -82,10 +82,15 @@ def from_polars(frame: "pl.DataFrame") -> Table:
     from polars import CompatLevel
 
     for name, kind in frame.schema.items():
-        if "\0" in name or not _is_plain(kind):
+        if "\0" in name:
             raise SyntfError(
-                f"the column {printable(name)!r} has the type {type(kind).__name__}, or a name, "
-                "that a release cannot hold: leave it out or convert it"
+                f"a release cannot hold the column {printable(name)!r}, because its name has a NUL "
+                "character: rename it"
+            )
+        if not _is_plain(kind):
+            raise SyntfError(
+                f"a release cannot hold the column {printable(name)!r}, because of its type, "
+                f"{type(kind).__name__}: leave it out or convert it"
             )
     stream = io.BytesIO()
     frame.rechunk().write_ipc_stream(stream, compat_level=CompatLevel.oldest())
