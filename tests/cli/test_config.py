@@ -265,6 +265,7 @@ def test_verify_reads_no_configuration(place, syntf):
     """A file beside a release must not influence its verification."""
     Path("syntf.toml").write_text("vectors = 'evil.npz'\n")
     assert syntf("verify", ".")[2].startswith("syntf: there is no guarantee.json in .")
+    assert syntf("verify", "typo")[2].startswith("syntf: there is no folder typo")
 
 
 def test_only_shared_options_may_stand_at_the_top():

@@ -104,6 +104,8 @@ def run_verification(
     """Verify a release; refuse missing files before the long work begins."""
     from syntf.verification.verify import verify
 
+    if not folder.exists():
+        raise SyntfError(f"there is no folder {folder}: give the folder of a release")
     if not (folder / "guarantee.json").exists():
         raise SyntfError(f"there is no guarantee.json in {folder}: give the folder of a release")
     if vectors and not str(vectors).startswith(SPACY) and not vectors.is_file():
