@@ -246,7 +246,10 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_an_unknown_suffix_is_refused_and_known_ones_are_listed(tmp_path, name):
     message = refusal(put(tmp_path, name, b"id,text\n1,a\n"))
     assert f"cannot tell the format of {name}" in message
-    assert all(suffix in message for suffix in (".csv", ".tsv", ".jsonl", ".parquet"))
+    assert all(
+        suffix in message
+        for suffix in (".csv", ".tsv", ".jsonl", ".parquet", ".md", ".log", ".zip")
+    )
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.ndjson"])

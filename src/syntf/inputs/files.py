@@ -135,8 +135,8 @@ def format_of(place: Place) -> str:
     if format is None:
         raise SyntfError(
             f"cannot tell the format of {place.name}: it must end in {', '.join(FORMATS)}, .txt, "
-            f".eml, .html, .pdf or .docx ({', '.join(COMPRESSED)} may follow), or say it with "
-            "--input-format"
+            f".md, .log, .eml, .html, .pdf or .docx ({', '.join((*COMPRESSED, ARCHIVE))} may "
+            "follow), or say it with --input-format"
         )
     if packed and format in _UNCOMPRESSED:
         raise SyntfError(f"cannot read {display_name(place)} in this form: unpack it first")
