@@ -93,7 +93,7 @@ class Release:
         self._check_open()
         if self._drawing.numbering is not None:
             raise SyntfError(
-                "write the release before you read its data: without an id (id=...) and with a "
+                "write the release before you read its data: without an id (id=...) or with a "
                 "ledger, a second evaluation could draw for a document again"
             )
         drawn = self._draw(self._after_pilot(self._drawing))
