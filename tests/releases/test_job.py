@@ -77,7 +77,7 @@ def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
         tmp_path / "mails.arrow"
     )
     ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
-    with pytest.raises(SyntfError, match="'number' has the type Int128") as refused:
+    with pytest.raises(SyntfError, match="'number', because of its type, Int128") as refused:
         release(
             tmp_path / "mails.arrow", tmp_path / "out", text="body", keep=["number"], ledger=ledger,
             **OPTIONS,

@@ -567,7 +567,7 @@ try:
     main()
 finally:
     from syntf.verification.parquet_file import ARRO3_TRIAL, MOST_MEMORY
-    trial = [sys.executable, "-c", ARRO3_TRIAL, str(MOST_MEMORY)]
+    trial = [sys.executable, "-P", "-c", ARRO3_TRIAL, str(MOST_MEMORY)]
     trials = [one for one in seen if one[0] == "subprocess.Popen" and one[1][1] == trial]
     assert len(trials) == 1, seen
     assert seen == trials, seen
