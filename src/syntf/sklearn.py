@@ -53,8 +53,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         list of texts into an array with one row for each text, such as ``model.encode``. It is
         called with one text at a time, and must not be trained on these texts.
     pilot : bool, default=True
-        Let a random part of the documents answer first, and sharpen the list of topics for all
-        others by what they released. It costs no privacy.
+        With 1,000 documents or more, release a random part of them first (the pilot), and adapt the
+        list of topics for all others to what it released. This costs no privacy.
     epsilon : float, optional
         Privacy parameter ε of the mechanism, above 0. The loss per word is computed from it. Give
         `epsilon` or `loss`, not both. Example: 20.

@@ -107,13 +107,17 @@ TYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def setting_option(name: str, *, help: str | None = None) -> Decorator:
-    """Return the option of a setting; `help` replaces the text of its definition."""
+def setting_option(name: str, *, help: str | None = None, group: str | None = None) -> Decorator:
+    """Return the option of a setting.
+
+    help : replaces the text of the definition, and the defaults of the presets after it.
+    group : the heading of the option. By default it is that of the setting.
+    """
     setting = PRESET if name == "preset" else SETTINGS[name]
     attributes: dict[str, Any] = {"help": help or _with_option_names(setting.help)}
     by_preset = _BY_PRESET.get(name, {})
     differing = len({repr(value) for value in by_preset.values()}) > 1
-    if differing or (by_preset and name in DOCUMENT_ONLY):
+    if help is None and (differing or (by_preset and name in DOCUMENT_ONLY)):
         attributes["help"] += f" [default: {_default_text(by_preset)}]"
     elif setting.default is not None and setting.kind != "flag":
         shown = str(setting.default) if setting.kind == "count or share" else setting.default
@@ -127,8 +131,8 @@ def setting_option(name: str, *, help: str | None = None) -> Decorator:
     else:
         choice = click.Choice(setting.choices) if setting.choices else None
         attributes["type"] = choice or TYPES[setting.kind]
-    group = SINGLE_WORDS if name in WORDS_ONLY else setting.group
-    return option(flag, name, group=group, **attributes)
+    heading = group or (SINGLE_WORDS if name in WORDS_ONLY else setting.group)
+    return option(flag, name, group=heading, **attributes)
 
 
 def setting_options(*names: str) -> Decorator:

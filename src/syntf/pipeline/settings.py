@@ -185,8 +185,8 @@ class Settings:
     )  # fmt: skip
     pilot: bool = _setting(
         True,
-        "Let a random part of the documents answer first, and sharpen the list of topics for all "
-        "others by what they released. It costs no privacy.",
+        "With 1,000 documents or more, release a random part of them first (the pilot), and adapt "
+        "the list of topics for all others to what it released. This costs no privacy.",
         kind="flag", check=flag, group="Privacy",
     )  # fmt: skip
     epsilon: float | None = _setting(

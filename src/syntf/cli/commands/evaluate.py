@@ -69,13 +69,14 @@ def command(
     With --queries and --relevance, plain queries are also searched in the texts, in the term
     vectors and in releases, and DIR gets search.csv. This needs no labels and no authors.
 
-    With --document-loss all texts are released together, as syntf anonymize releases them. One more
-    analyst and one more attacker then know the public lists and the noise.
+    By default a release has a loss per document. Then all texts are released together, as syntf
+    anonymize releases them, and one more analyst and one more attacker know the public lists and
+    the noise.
 
     \b
     Examples:
       syntf evaluate mails.csv --label topic --author sender --out proof
-      syntf evaluate mails.csv --label topic --document-loss 10 --out proof
+      syntf evaluate mails.csv --label topic --document-loss 6 --out proof
       syntf evaluate a.csv --label topic --time year --split-by time --out proof
       syntf evaluate a.csv --id id --queries q.csv --relevance r.csv --out proof
     """

@@ -27,7 +27,7 @@ def command() -> None:
     "--budget",
     type=float,
     metavar="LOSS",
-    help="Most that a document may lose over all releases. Example: 2000.",
+    help="Most that a document may lose over all releases. Example: 25.",
 )
 @option(
     "--author-budget",
@@ -44,7 +44,7 @@ def create_ledger(
 
     \b
     Example:
-      syntf ledger create mails.ledger --budget 2000 --author-budget 50000
+      syntf ledger create mails.ledger --budget 25 --author-budget 500
       syntf anonymize mails.csv --author sender --ledger mails.ledger --out out
     """
     from syntf.ledger.ledger import UNIT, Ledger, format_units

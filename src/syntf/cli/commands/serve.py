@@ -114,7 +114,7 @@ TOKEN_VARIABLE = "SYNTF_TOKEN"  # nosec B105
     metavar="RELEASE",
     group=PRIVACY,
     help="Folder of an earlier release with a pilot: answer from the list that its pilot led to. "
-    "The list is public. By default the general list of the codebook.",
+    "The list is public. [default: the general list of the codebook]",
 )
 @setting_options("preset", "document_loss", "codebook", "encoder")
 @setting_options("length", "loss", "epsilon", "neighbours", "spelling", "language", "morphology")

@@ -11,6 +11,7 @@ from syntf import __version__
 from syntf.cli import output
 from syntf.cli.config import ConfiguredCommand
 from syntf.cli.options import (
+    BASIC,
     FILE,
     Command,
     as_json,
@@ -18,6 +19,7 @@ from syntf.cli.options import (
     quiet,
     reader_from,
     reader_options,
+    setting_option,
     setting_options,
     settings_from,
     text,
@@ -35,7 +37,14 @@ def command() -> None:
 @text
 @option("--out", type=FILE, required=True, metavar="FILE", help="File to write.")
 @setting_options("language")
-@setting_options("min_df", "max_df", "max_size", "morphology", "analyzer", "vectors", "numbers")
+@setting_option("min_df", group=BASIC)
+@setting_option("max_df", group=BASIC)
+@setting_option(
+    "max_size",
+    help="Number of terms at most: those that most texts contain. Example: 20000. [default: all]",
+    group=BASIC,
+)
+@setting_options("morphology", "analyzer", "vectors", "numbers")
 @option(
     "--public/--no-public",
     help="Declare that all texts of REFERENCE are public. Without it, releases that use the "
