@@ -965,7 +965,7 @@ def test_the_commands(place, call, monkeypatch):
     }  # fmt: skip
     assert record["head"] == heads[-1]
     out = call("ledger", "verify", "l")[1]
-    assert "All 22 runs, over 44 documents, are unchanged." in out
+    assert "Nothing was changed. Runs: 22. Documents charged: 44." in out
     assert heads[-1] in out
     assert "5 runs came after it" in call("ledger", "verify", "l", "--head", heads[-6])[1]
     assert "set back" in call("ledger", "verify", "l", "--head", "f" * 64)[2]

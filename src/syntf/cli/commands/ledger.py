@@ -144,7 +144,7 @@ def verify_ledger(file: Path, head: str | None, as_json: bool, quiet: bool) -> N
         )
     if as_json or quiet:
         return
-    output.say(f"All {runs:,} runs, over {documents:,} documents, are unchanged.")
+    output.say(f"Nothing was changed. Runs: {runs:,}. Documents charged: {documents:,}.")
     if later is not None:
         output.say(f"The given head is in the ledger; {later:,} runs came after it.")
     else:
