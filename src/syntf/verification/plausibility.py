@@ -43,6 +43,7 @@ NEGLIGIBLE = -40.0
 """Ratios below e to this power change no mean that could be rejected."""
 
 CHECKED_ROWS = 1 << 12
+"""Documents that are looked at together. The system clears new memory, so less of it is faster."""
 
 
 class RepeatedRows:
@@ -64,18 +65,28 @@ class RepeatedRows:
         rows = len(counts.indptr) - 1
         if not rows:
             return np.empty(0, dtype=np.intp)
-        odd = (2 * counts.data + 1).astype(np.uint64)
-        starts = counts.indptr[:-1]
-        keys = [
-            np.add.reduceat(table.take(counts.indices) * odd, starts) for table in self._multipliers
+        blocks = [
+            self._keys_of(counts, a, min(a + CHECKED_ROWS, rows))
+            for a in range(0, rows, CHECKED_ROWS)
         ]
-        before = [np.concatenate(parts) for parts in zip(*self._keys, keys, strict=True)]
-        self._keys.append(keys)
+        self._keys += blocks
+        before = [np.concatenate(parts) for parts in zip(*self._keys, strict=True)]
         order = np.argsort(before[0], kind="stable")  # equal keys in the order of the documents
         same = before[0][order[1:]] == before[0][order[:-1]]
         same &= before[1][order[1:]] == before[1][order[:-1]]
         repeated = np.sort(order[1:][same]) - (len(before[0]) - rows)
         return np.asarray(repeated[repeated >= 0])
+
+    def _keys_of(self, counts: Rows, start: int, stop: int) -> list[NDArray[np.uint64]]:
+        """Return both sums of each of some rows."""
+        starts = counts.indptr[start : stop + 1]
+        own = slice(starts[0], starts[-1])
+        odd = (2 * counts.data[own] + 1).astype(np.uint64)
+        columns = counts.indices[own]
+        return [
+            np.add.reduceat(table.take(columns) * odd, starts[:-1] - starts[0])
+            for table in self._multipliers
+        ]
 
 
 class Plausibility:
