@@ -22,7 +22,18 @@ from pathlib import Path
 from suite import history, machine
 from suite.figures import Figure
 from suite.page import page, shown, table
-from suite.parts import corpus, drawing, evaluation, fitted, limits, startup, tables, versions
+from suite.parts import (
+    cluster,
+    corpus,
+    drawing,
+    evaluation,
+    fitted,
+    limits,
+    service,
+    startup,
+    tables,
+    versions,
+)
 from suite.place import SIZES, Place
 from suite.process import Unavailable
 from suite.record import Record, Section, merged
@@ -36,9 +47,11 @@ PARTS = {
     "fitted": fitted,
     "limits": limits,
     "evaluation": evaluation,
+    "service": service,
+    "cluster": cluster,
     "versions": versions,
 }
-OPTIONAL = {"evaluation", "versions"}
+OPTIONAL = {"evaluation", "cluster", "versions"}
 """Parts that need an option of their own; a run without them still counts as a whole run."""
 HISTORY = machine.ROOT / "benchmarks" / "history.jsonl"
 PAGE = machine.ROOT / "docs" / "benchmarks.md"

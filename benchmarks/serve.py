@@ -130,25 +130,25 @@ def spread(values: list[float], form: str) -> str:
     return f"{form.format(median(values))} ({least}–{most})"
 
 
+@contextmanager
+def warmed_up(preset: str, ledger: Path | None, options: list[str]) -> Iterator[Service]:
+    """Start a service and let it answer for half a second."""
+    start = ["--preset", preset, *([] if ledger is None else ["--ledger", str(ledger)])]
+    load = ["--seconds", "0.5", "--connections", "20"]
+    load += [] if ledger is None else ["--ids", "warm"]
+    with service([*start, *options]) as running:
+        command = [sys.executable, str(LOAD), running.url, *load]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        yield running
+
+
 def measure(options: argparse.Namespace, preset: str, ledger: Path | None) -> Rounds:
     """Start a service and load it in rounds."""
     load = ["--connections", str(options.connections), "--seconds", str(options.seconds)]
     load += ["--gzip"] if options.gzip else []
-    start = ["--preset", preset, "--workers", str(options.workers)]
-    start += [] if ledger is None else ["--ledger", str(ledger)]
     found = Rounds()
-    with service([*start, *options.options]) as running:
-        warm_up = [
-            sys.executable,
-            str(LOAD),
-            running.url,
-            "--seconds",
-            "0.5",
-            "--connections",
-            "20",
-        ]
-        names = [] if ledger is None else ["--ids", "warm"]
-        subprocess.run([*warm_up, *names], stdout=subprocess.DEVNULL, check=True)
+    workers = ["--workers", str(options.workers)]
+    with warmed_up(preset, ledger, [*workers, *options.options]) as running:
         for number in range(options.rounds):
             names = [] if ledger is None else ["--ids", f"round {number}"]
             found.add(running, [*load, *names])

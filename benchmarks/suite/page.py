@@ -19,8 +19,8 @@ each round, every program runs once, so a ratio compares two times of the same r
 show the median over the rounds, with the least and the largest value in parentheses. Peak memory is
 the largest of all rounds; the measuring process itself takes 20 MB of it.
 
-`make bench-large` adds a corpus of 100 times 20 newsgroups. `python benchmarks/bench.py compare`
-lists what became worse since the run before, by more than the spread of both runs. Every round is
+`make bench-large` adds a corpus of 100 times 20 newsgroups, evaluating, and a cluster, which needs
+Java. Figures of a GPU are in [gpu.md](gpu.md). `python benchmarks/bench.py compare` lists what became worse since the run before, by more than the spread of both runs. Every round is
 kept as JSON in `build/bench`, and the figures of every run in `benchmarks/history.jsonl`.
 """
 

@@ -87,6 +87,13 @@ class Place:
             self._write("write_news", self.data_home, path, "labelled")
         return path
 
+    def parquet(self) -> Path:
+        """Write 20 newsgroups with topics as Parquet; return the path."""
+        path = self.scratch / "news.parquet"
+        if not path.exists():
+            self._write("write_news", self.data_home, path)
+        return path
+
     def ten(self) -> Path:
         path = self.scratch / "ten.csv"
         path.write_text(TEN, encoding="utf-8")

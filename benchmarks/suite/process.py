@@ -19,7 +19,7 @@ from typing import IO
 Round = dict[str, float]
 """Measurements of one round: seconds, cpu (seconds), peak (MB), and perhaps amount."""
 
-LIMIT = 900.0
+LIMIT = 1800.0
 """Seconds after which a worker that does not answer is stopped."""
 
 WORK = Path(__file__).parents[1] / "work.py"
@@ -103,7 +103,7 @@ def once(command: Sequence[str], env: Mapping[str, str]) -> Round:
     except BaseException:
         process.end()
         raise
-    return {**result, "peak": process.end()}
+    return {"peak": process.end(), **result}
 
 
 def _end(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Round:

@@ -80,7 +80,7 @@ def measure(rows: Sequence[Row], say: Say) -> Results:
     finally:
         for key, worker in workers.items():
             peak = worker.end()
-            results[key].rounds = [{**each, "peak": peak} for each in results[key].rounds]
+            results[key].rounds = [{"peak": peak, **each} for each in results[key].rounds]
     return results
 
 

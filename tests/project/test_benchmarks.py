@@ -14,12 +14,14 @@ import work
 from suite import figures, page, process, rows
 from suite.figures import Spread, line
 from suite.parts import (
+    cluster,
     corpus,
     drawing,
     evaluation,
     fitted,
     limits,
     peers,
+    service,
     startup,
     tables,
     versions,
@@ -266,7 +268,8 @@ def test_other_letters_take_as_many_bytes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "part", [corpus, drawing, evaluation, fitted, limits, startup, tables, versions]
+    "part",
+    [cluster, corpus, drawing, evaluation, fitted, limits, service, startup, tables, versions],
 )
 def test_part_without_rounds_has_no_figures(part):
     assert part.figures(Results()) == []
@@ -279,12 +282,14 @@ def test_all_parts_list_their_rows(tmp_path, monkeypatch):
         peers, "install", lambda place, package: "no wheel" if package == "opendp" else ""
     )
     written = ("news-1.csv", "news-accents.csv", "news-cyrillic.csv", "words.txt", "glove.txt")
-    for name in (*written, "word2vec.txt", "draws.txt", "news-labelled.csv"):
+    for name in (*written, "word2vec.txt", "draws.txt", "news-labelled.csv", "news.parquet"):
         (tmp_path / name).write_text("text\none\n", encoding="utf-8")
-    place = Place(tmp_path, tmp_path / "kept", lambda text: None, times=(1, 10, 100), rounds=4)
+    place = Place(
+        tmp_path, tmp_path / "kept", lambda text: None, "data", times=(1, 10, 100), rounds=4
+    )
     found = [
         row
-        for part in (corpus, drawing, evaluation, fitted, limits, startup, tables)
+        for part in (cluster, corpus, drawing, evaluation, fitted, limits, service, startup, tables)
         for rows in part.groups(place)
         for row in rows
     ]
@@ -302,9 +307,46 @@ def test_all_parts_list_their_rows(tmp_path, monkeypatch):
     assert (rounds["corpus/default/100"], rounds["tables/paper-measure/100000"]) == (1, 1)
     both = {made[f"tables/{row}/25000"].env["OMP_NUM_THREADS"] for row in ("product", "paper-draw")}
     assert both == {str(os.cpu_count())}
-    assert made["evaluation/tune"].command[3:5] == ["tune", str(tmp_path / "news-labelled.csv")]
-    assert evaluation.groups(replace(place, times=(1, 10))) == []
+    assert made["evaluation/tune"].command[3:4] == ["tune"]
+    assert str(tmp_path / "news-labelled.csv") in made["evaluation/tune"].command
+    assert made["evaluation/reproduce"].command[3:6] == ["reproduce", "--quick", "--data-home"]
+    assert made["service/words-ledger"].command[-2:] == ["words", "ledger"]
+    assert [part.groups(replace(place, times=(1, 10))) for part in (evaluation, cluster)] == [
+        []
+    ] * 2
     assert made["corpus/paper/1"].env == {"SYNTF_CACHE": str(tmp_path / "kept" / "cache")}
+
+
+def test_a_cluster_needs_java_and_pyspark(tmp_path, monkeypatch):
+    place = Place(tmp_path, tmp_path, lambda text: None, times=(1, 100))
+    (tmp_path / "news.parquet").write_bytes(b"")
+    monkeypatch.setattr(cluster.shutil, "which", lambda name: None)
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    assert cluster.groups(place)[0][0].missing == "needs Java and PySpark"
+    monkeypatch.setattr(cluster.shutil, "which", lambda name: f"/bin/{name}")
+    monkeypatch.setattr(cluster, "find_spec", lambda name: name)
+    assert cluster.groups(place)[0][0].missing == ""
+
+
+def test_figures_of_service_and_cluster_are_those_of_their_rounds():
+    found = results(
+        measured("service/document", 3.0, per_second=9000.0, slowest=101.0),
+        measured("cluster/two", 500.0, faster=1.91, amount=10.0),
+    )
+    rate, slowest = service.figures(found)
+    assert (rate.values, rate.unit, rate.meets(rate.must)) == ([9000.0], "", True)
+    assert (slowest.values, slowest.unit, slowest.meets(slowest.must)) == ([101.0], "ms", False)
+    (faster,) = cluster.figures(found)
+    assert (faster.values, faster.meets(faster.must)) == ([1.91], True)
+
+
+@pytest.mark.slow
+def test_a_service_is_loaded_in_a_process_of_its_own(tmp_path):
+    took = once(worker("answer", "document", "ledger"), {"SYNTF_CACHE": str(tmp_path)})
+    assert took["per_second"] > 10
+    assert took["slowest"] > 0
+    assert 0 < took["cpu"] < 2 * took["seconds"] + 1
+    assert 50 < took["peak"] < 1000
 
 
 def test_measuring_process_loads_no_large_library(python):

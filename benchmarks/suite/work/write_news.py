@@ -1,4 +1,4 @@
-"""Write 20 newsgroups to a file: CSV, or JSON lines if its name says so."""
+"""Write 20 newsgroups to a file: CSV, or JSON lines or Parquet if its name says so."""
 
 import csv
 import json
@@ -15,6 +15,12 @@ def prepare(data_home: str, path: str, labelled: str = "") -> None:
     draft = Path(f"{path}.new")
     corpus = newsgroups(data_home or None)
     texts = [text.replace("\0", "") for text in corpus.texts]
+    if path.endswith(".parquet"):
+        import polars as pl
+
+        pl.DataFrame({"text": texts, "topic": list(corpus.labels)}).write_parquet(draft)
+        draft.rename(path)
+        return
     with draft.open("w", encoding="utf-8", newline="") as file:
         if path.endswith(".jsonl"):
             file.writelines(json.dumps({"text": text}) + "\n" for text in texts)
