@@ -20,8 +20,9 @@ show the median over the rounds, with the least and the largest value in parenth
 the largest of all rounds; the measuring process itself takes 20 MB of it.
 
 `make bench-large` adds a corpus of 100 times 20 newsgroups, evaluating, and a cluster, which needs
-Java. Figures of a GPU are in [gpu.md](gpu.md). `python benchmarks/bench.py compare` lists what became worse since the run before, by more than the spread of both runs. Every round is
-kept as JSON in `build/bench`, and the figures of every run in `benchmarks/history.jsonl`.
+Java. Figures of a GPU are in [gpu.md](gpu.md). `python benchmarks/bench.py compare` lists what
+became worse since the run before, by more than the spread of both runs. Every round is kept as JSON
+in `build/bench`, and the figures of every run in `benchmarks/history.jsonl`.
 """
 
 
