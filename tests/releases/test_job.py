@@ -77,13 +77,22 @@ def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
         tmp_path / "mails.arrow"
     )
     ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
-    with pytest.raises(SyntfError, match="'number' has the type Int128") as refused:
+    with pytest.raises(SyntfError, match="'number', because of its type, Int128") as refused:
         release(
             tmp_path / "mails.arrow", tmp_path / "out", text="body", keep=["number"], ledger=ledger,
             **OPTIONS,
         )  # fmt: skip
     assert not getattr(refused.value, "__notes__", [])
     assert not ledger.verify().runs
+
+
+def test_release_refuses_texts_in_place_of_paths(tmp_path):
+    texts = pl.DataFrame({"text": ["secret one", "secret two"]})
+    long = "a secret? " * 30
+    for inputs in (texts, texts["text"], texts["text"].to_numpy(), [b"secret"], long, [long]):
+        with pytest.raises(SyntfError, match="not texts") as caught:
+            release(inputs, tmp_path / "out", **OPTIONS)
+        assert "secret" not in str(caught.value)
 
 
 def test_release_reports_the_broken_rows_that_it_skipped(mails, tmp_path):
