@@ -221,6 +221,21 @@ def test_a_sheet_without_the_column_says_that_others_were_not_read(tmp_path):
         list(Corpus([tmp_path / "b.xlsx"], "text", []))
 
 
+@pytest.mark.parametrize("format", ["parquet", "arrow", "sqlite"])
+def test_formats_that_need_a_file_are_refused_from_standard_input(format):
+    with pytest.raises(SyntfError, match=f"a pipe cannot hold {format}: give the name of the file"):
+        Corpus(
+            ["-"], "text", format=format, query="SELECT text FROM a" if "sql" in format else None
+        )
+
+
+def test_names_as_long_as_texts_are_not_shown_but_may_be_names(tmp_path):
+    (tmp_path / "a.csv").write_text("How satisfied are you with the service in total?,id\nwell,1\n")
+    with pytest.raises(SyntfError, match=r"no column 'text'; .*, or check the name") as caught:
+        list(Corpus([tmp_path / "a.csv"], "text", []))
+    assert "satisfied" not in str(caught.value)
+
+
 def test_only_text_files_are_said_to_have_lines(tmp_path):
     for name, advised in (("a.log", True), ("a.txt.gz", True), ("a.pdf", False), ("a.eml", False)):
         (tmp_path / name).write_bytes(b"x")

@@ -127,6 +127,8 @@ class Corpus:
             raise SyntfError("--query is for databases, and the input has none")
         if self.sheet is not None and "xlsx" not in self.formats:
             raise SyntfError("--sheet is for Excel files, and the input has none")
+        if STDIN in map(str, self.paths) and self.format in ("parquet", "arrow", "sqlite"):
+            raise SyntfError(f"a pipe cannot hold {self.format}: give the name of the file")
         if self.formats == ["document"] and self.format is None:
             from syntf.inputs.formats.document_files import kind_of
 
