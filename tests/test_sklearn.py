@@ -429,6 +429,13 @@ def test_stream_refuses_what_transform_refuses():
     assert list(make().fit([]).iter_transform([])) == []
 
 
+def test_a_path_is_no_ledger(tmp_path):
+    Ledger.create(tmp_path / "ledger", budget=100)
+    synthetic = make(loss=6, length=10, ledger=str(tmp_path / "ledger"))
+    with pytest.raises(SyntfError, match=r"ledger is a Ledger: open the file with Ledger\(path\)"):
+        synthetic.fit_transform(["cat"], ids=["m1"])
+
+
 def test_stream_charges_the_ledger_per_batch(tmp_path):
     ledger = Ledger.create(tmp_path / "ledger", budget=100)
     synthetic = make(loss=6, length=10, ledger=ledger).fit([])

@@ -466,6 +466,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_names(self, ids: Iterable[Any] | None, authors: Iterable[Any] | None) -> None:
         check_is_fitted(self, "guarantee_")
+        if self.ledger is not None and not isinstance(self.ledger, Ledger):
+            raise SyntfError("ledger is a Ledger: open the file with Ledger(path)")
         if self.ledger is None and (ids is not None or authors is not None):
             raise ValueError("ids and authors need a ledger: SynTF(ledger=...)")
 

@@ -772,6 +772,26 @@ def test_full_disk_leaves_no_partial_cache_entry(place, empty_cache):
 
 
 @posix
+@pytest.mark.parametrize(
+    ("command", "written"), [("example", "example.csv"), ("init", "syntf.toml")]
+)
+def test_full_disk_leaves_no_file_that_the_next_run_would_refuse(tmp_path, command, written):
+    done = process(command, preexec_fn=limited(100), cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert_one_line(done.stderr)
+    assert os.listdir(tmp_path) == []
+    assert process(command, cwd=tmp_path).returncode == 0
+    assert os.listdir(tmp_path) == [written]
+
+
+@posix
+def test_an_error_names_the_file_and_not_its_draft(tmp_path):
+    (tmp_path / "topics.txt").write_text("cat, dog\nbus, train\n")
+    done = process("codebook", "topics", "topics.txt", "--out", "none/a.codebook", cwd=tmp_path)
+    assert done.stderr == "syntf: No such file or directory (none/a.codebook)\n"
+
+
+@posix
 def test_an_interrupt_while_writing_leaves_nothing(place):
     script = (
         "import time, syntf.releases.contents.archive as archive\n"

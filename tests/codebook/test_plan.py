@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from syntf.codebook.plan import PILOT_FROM, make_plan, pilot_size, split_loss
@@ -37,6 +37,23 @@ def test_supplied_codebooks_keep_to_the_loss_without_a_pilot(loss, leaves, docum
         assert comb(plan.entries, plan.size) >= 2
     else:
         assert not named
+
+
+@given(
+    loss=st.floats(11, 1e12),
+    documents=st.none() | st.integers(0, 10**9),
+    near=st.booleans(),
+)
+@example(loss=17_000.0, documents=1_500, near=False)
+@example(loss=161_000.0, documents=320, near=False)
+@example(loss=25_000.0, documents=320, near=True)
+def test_a_document_never_has_more_words_than_a_list(loss, documents, near):
+    plan = make_plan(loss, documents, near=near)
+    assert Fraction(plan.loss_per_draw) * plan.draws <= Fraction(loss)
+    assert plan.loss_per_draw <= 40
+    assert plan.draws * plan.size <= plan.entries
+    if plan.pilot:
+        assert plan.draws * plan.sharpened_size <= plan.sharpened_entries
 
 
 @given(loss=st.floats(0.01, 1000), draws=st.integers(1, 50))

@@ -43,6 +43,12 @@ def test_test_documents_do_not_change_the_idf():
         assert first[0] == second[0]
 
 
+def test_labels_that_are_nearly_unique_cause_no_warning():
+    labels = np.array([f"id{number}" for number in range(60)])
+    for analyst in ANALYSTS.values():
+        assert len(analyst(csr_matrix(counts(1)), labels, np.arange(60) < 40)) == 20
+
+
 def test_weka_naive_bayes_equals_its_formula():
     """log((n_c + 1)/(N + C)) + Σ x·log((1 + T_cw)/(W + T_c)), written out."""
     rows, new = counts(2), counts(3, rows=40)

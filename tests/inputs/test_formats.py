@@ -205,6 +205,45 @@ def test_tables_that_need_a_plain_file_are_refused_compressed(tmp_path):
         Corpus([tmp_path / "a.parquet.gz"])
 
 
+def test_a_sheet_without_the_column_says_that_others_were_not_read(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="pip install 'syntf[files]'")
+    book = openpyxl.Workbook()
+    book.active.append(["title"])
+    book.active.append(["x"])
+    book.create_sheet("mails").append(["text"])
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(SyntfError, match=r"no column 'text'; .*--sheet NAME reads another$"):
+        list(Corpus([tmp_path / "a.xlsx"], "text", []))
+    book.active.delete_rows(1)
+    book.active.insert_rows(1)
+    book.save(tmp_path / "b.xlsx")
+    with pytest.raises(SyntfError, match="names no columns: remove the rows above the names"):
+        list(Corpus([tmp_path / "b.xlsx"], "text", []))
+
+
+@pytest.mark.parametrize("format", ["parquet", "arrow", "sqlite"])
+def test_formats_that_need_a_file_are_refused_from_standard_input(format):
+    with pytest.raises(SyntfError, match=f"a pipe cannot hold {format}: give the name of the file"):
+        Corpus(
+            ["-"], "text", format=format, query="SELECT text FROM a" if "sql" in format else None
+        )
+
+
+def test_names_as_long_as_texts_are_not_shown_but_may_be_names(tmp_path):
+    (tmp_path / "a.csv").write_text("How satisfied are you with the service in total?,id\nwell,1\n")
+    with pytest.raises(SyntfError, match=r"no column 'text'; .*, or check the name") as caught:
+        list(Corpus([tmp_path / "a.csv"], "text", []))
+    assert "satisfied" not in str(caught.value)
+
+
+def test_only_text_files_are_said_to_have_lines(tmp_path):
+    for name, advised in (("a.log", True), ("a.txt.gz", True), ("a.pdf", False), ("a.eml", False)):
+        (tmp_path / name).write_bytes(b"x")
+        (notice,) = Corpus([tmp_path / name], "text").notices
+        assert "is read as one document" in notice
+        assert ("--input-format lines" in notice) == advised
+
+
 def test_excel_cells_become_text_each_by_itself(tmp_path):
     import datetime
 
@@ -270,6 +309,16 @@ def test_several_formats_are_one_corpus(tmp_path):
     ("name", "raw", "told"),
     [
         ("a.json", '{"mails": [{"text": "secret"}]}', "documents seem to be the list 'mails'"),
+        (
+            "a.json",
+            '{"text": {"0": "secret"}, "id": {"0": 1}}',
+            "as pandas does by orient='records'",
+        ),
+        ("a.json", '{"r1": {"text": "secret"}, "r2": {"text": "b"}}', "is one object, not a list"),
+        ("a.json", '{"columns": ["text"], "data": [["secret"]]}', "is one object, not a list"),
+        ("a.csv", "PK\x03\x04\r, secret\n", "an Excel file: add --input-format xlsx"),
+        ("a.csv", "PAR1\r, secret\n", "a Parquet file: add --input-format parquet"),
+        ("a.csv", "SQLite format 3\0\r, secret\n", "an SQLite file: add --input-format sqlite"),
         ("a.json", '[{"body": "secret"}]', "no column 'text'; the columns are: body"),
         ("a.csv", "sep=;\nid;text\n1;secret\n", "begins with a line that is for Excel"),
         ("a.xls", "secret", "save it as .xlsx"),

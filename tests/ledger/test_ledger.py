@@ -235,8 +235,12 @@ def test_every_ledger_has_a_key_of_its_own(tmp_path):
 def test_a_document_cannot_get_a_second_budget_under_another_name(path):
     ledger = Ledger.create(path, budget=10)
     ledger.spend(8, [Names(["7"], by="id")])
-    with pytest.raises(SyntfError, match="identifies documents by ids, and this run by texts"):
+    with pytest.raises(SyntfError, match=r"by ids, and this run by texts.*: use --id, as before"):
         ledger.spend(8, [Names(["7"])])
+    other = Ledger.create(path.with_name("other"), budget=10)
+    other.spend(8, [Names(["7"])])
+    with pytest.raises(SyntfError, match=r"by texts, and this run by ids.*: leave out --id, as be"):
+        other.spend(8, [Names(["7"], by="id")])
     with pytest.raises(SyntfError, match="by ids or by texts, not by both"):
         ledger.spend(1, [Names(["7"], by="id"), Names(["7"])])
 

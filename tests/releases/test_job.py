@@ -86,6 +86,15 @@ def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
     assert not ledger.verify().runs
 
 
+def test_release_refuses_texts_in_place_of_paths(tmp_path):
+    texts = pl.DataFrame({"text": ["secret one", "secret two"]})
+    long = "a secret? " * 30
+    for inputs in (texts, texts["text"], texts["text"].to_numpy(), [b"secret"], long, [long]):
+        with pytest.raises(SyntfError, match="not texts") as caught:
+            release(inputs, tmp_path / "out", **OPTIONS)
+        assert "secret" not in str(caught.value)
+
+
 def test_release_reports_the_broken_rows_that_it_skipped(mails, tmp_path):
     mails.write_text(mails.read_text() + "too,many,fields,here\n")
     with pytest.raises(SyntfError, match="line 5"):

@@ -21,6 +21,7 @@ from syntf.report.verdict import (
     MEANINGS,
     RED,
     SUBJECTS,
+    UNPREDICTABLE,
     authors_light,
     judge,
     linking_light,
@@ -185,6 +186,17 @@ def test_the_scenario_furthest_above_guessing_decides():
 def test_an_analyst_without_success_on_the_texts_keeps_nothing():
     (line,) = judge(scores(analyst=[ScoreChange("naive Bayes", 0.0, 0.0)]), math.inf).lines
     assert (line.light, line.text) == (RED, "no accuracy to keep (F1 .00 of .00).")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "chance", "told"),
+    [(0.0, 0.0, None, True), (0.2, 0.19, 0.2, True), (0.15, 0.1, 0.2, True),
+     (0.21, 0.05, 0.2, False), (0.6, 0.1, None, False), (0.6, 0.55, 0.2, False)],
+)  # fmt: skip
+def test_labels_that_no_analyst_finds_in_the_texts_are_told(before, after, chance, told):
+    found = judge(scores(analyst=[ScoreChange("nb", before, after)], chance=chance), 10.0)
+    assert found.meaning.startswith(UNPREDICTABLE) == told
+    assert ("A larger loss" in found.meaning) == (found.lines[0].light == RED and not told)
 
 
 @pytest.mark.parametrize(

@@ -147,12 +147,13 @@ def linkage_table(attacks: Iterable[LinkageAttack]) -> Table:
         rates.setdefault(LINKAGE_NAMES[attack.task, attack.method], []).extend(map(rate, score))
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("linked")
-    for pairs in ("any", "same label")[: max(map(len, rates.values())) // 3]:
+    measured = ("any", "same label")[: max(map(len, rates.values())) // 3]
+    for pairs in measured:
         for column in (pairs, "at 1%", "at 0.1%"):
             table.add_column(column, justify="right")
     for name, row in rates.items():
         table.add_row(name, *row)
-    table.add_row("by chance", *[".500", ".010", ".001"] * 2)
+    table.add_row("by chance", *[".500", ".010", ".001"] * len(measured))
     return table
 
 

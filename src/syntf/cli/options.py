@@ -225,7 +225,7 @@ reader_options = combine(
         group=FILES,
         help="Format of the input, if it is not the one that the file names end in; needed for "
         f"standard input: {', '.join(INPUT_FORMATS[:-2])}, lines (every line is a document) or "
-        "document (every file is one).",
+        "document (every file is one). A pipe cannot hold parquet, arrow or sqlite.",
     ),
     option(
         "--delimiter",

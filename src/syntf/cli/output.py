@@ -150,7 +150,8 @@ def progress(quiet: bool = False) -> Iterator[Stages]:
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f}/s" if speed else "", style="progress.data.speed")
+            shown = f"{speed or 0:,.0f}/s"
+            return Text("" if shown == "0/s" else shown, style="progress.data.speed")
 
     description = TextColumn("{task.description:<18}")
     columns = (description, BarColumn(bar_width=24), TaskProgressColumn(), RateColumn())

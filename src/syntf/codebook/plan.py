@@ -115,25 +115,40 @@ def make_plan(
             min(leaves, _entries(name, loss, many)), 1,
             several, min(leaves, _entries("sharpened", loss, many)), 1,
         )  # fmt: skip
-    draws = -(-Fraction(loss) // Fraction(MOST_PER_DRAW))
-    each = split_loss(loss, int(draws))
+    draws = _draws_of(loss)
+    each = split_loss(loss, draws)
     size = 1 + bisect_right(_GENERAL_SIZES, each)
     sharpened = 1 + bisect_right(_SHARPENED_SIZES, each)
     entries = 16_000 if several or each >= 30 else 8_000
-    return Plan("words", int(draws), each, entries, size, several, 2_000, sharpened)
+    most = min(entries // size, 2_000 // sharpened) if several else entries // size
+    draws, each = _limited(loss, draws, most)
+    return Plan("words", draws, each, entries, size, several, 2_000, sharpened)
 
 
 def _near_plan(loss: float, leaves: int, named: bool) -> Plan:
     """Return the plan for a codebook that somebody has supplied."""
-    draws = int(-(-Fraction(loss) // Fraction(MOST_PER_DRAW)))
+    draws = _draws_of(loss)
     each = split_loss(loss, draws)
     if loss >= _NEAR_WORDS_FROM and not named:
         size = 2 + bisect_right(_NEAR_WORD_SIZES, each)
-        return Plan("words", draws, each, 2_000 if each < MOST_PER_DRAW else 3_000, size)
+        entries = 2_000 if each < MOST_PER_DRAW else 3_000
+        draws, each = _limited(loss, draws, entries // size)
+        return Plan("words", draws, each, entries, size)
     entries = max(2, min(leaves, int(np.interp(each, _NEAR_LOSSES, _NEAR))))
     size = min(1 + bisect_right(_NEAR_SIZES, each), max(1, entries // 2))
-    draws = min(draws, entries // size)  # a document has no more topics than the list
-    return Plan("topics", draws, min(split_loss(loss, draws), MOST_PER_DRAW), entries, size)
+    draws, each = _limited(loss, draws, entries // size)
+    return Plan("topics", draws, each, entries, size)
+
+
+def _draws_of(loss: float) -> int:
+    """Return how many draws a loss is split among."""
+    return int(-(-Fraction(loss) // Fraction(MOST_PER_DRAW)))
+
+
+def _limited(loss: float, draws: int, most: int) -> tuple[int, float]:
+    """Return at most `most` draws, and the loss of each: a document has no more than the list."""
+    draws = min(draws, most)
+    return draws, min(split_loss(loss, draws), MOST_PER_DRAW)
 
 
 def pilot_size(documents: int) -> int:

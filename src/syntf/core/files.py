@@ -21,7 +21,8 @@ def sha256_of(path: str | PathLike[str]) -> str:
 def replacing(path: Path, *, durable: bool = False, private: bool = False) -> Iterator[IO[bytes]]:
     """Open a new file that takes the place of `path` when the context ends without an error.
 
-    Until then it has another name in the same folder; after an error it is removed.
+    Until then it has another name in the same folder, which no error mentions; after an error it is
+    removed.
 
     Parameters
     ----------
@@ -38,6 +39,10 @@ def replacing(path: Path, *, durable: bool = False, private: bool = False) -> It
         os.replace(new, path)
         if durable:
             sync(path.parent)
+    except OSError as error:
+        if error.filename == str(new):
+            error.filename = str(path)
+        raise
     finally:
         new.unlink(missing_ok=True)
 

@@ -5,6 +5,7 @@ that made the counts. One that does is built from the anonymizer of a release: s
 `informed_analysts` of :class:`~syntf.evaluation.experiment.experiment.Experiment`.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -54,6 +55,8 @@ class TfidfAnalyst:
             counts = counts.astype(np.float64)
             counts.data = np.maximum(counts.data - self.discount, 0)
         model = make_pipeline(TfidfTransformer(), clone(self.classifier))
+        # scikit-learn takes labels that are nearly unique for numbers to be estimated.
+        warnings.filterwarnings("ignore", "The number of unique classes is greater")
         predicted: Labels = model.fit(counts[train], labels[train]).predict(counts[~train])
         return predicted
 

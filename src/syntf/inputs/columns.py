@@ -90,7 +90,10 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
     """Refuse columns that do not exist, and list those that do, unless these look like texts."""
     for column in columns:
         if column not in existing:
-            found = "the first line looks like data, not column names: add a header row"
+            found = (
+                "the first line looks like data, not column names: add a header row, or check the "
+                "name if there is one"
+            )
             if all(map(_looks_like_a_name, existing)):
                 listed = ", ".join(existing[:LISTED_COLUMNS])
                 if len(existing) > LISTED_COLUMNS:

@@ -127,11 +127,15 @@ class Corpus:
             raise SyntfError("--query is for databases, and the input has none")
         if self.sheet is not None and "xlsx" not in self.formats:
             raise SyntfError("--sheet is for Excel files, and the input has none")
+        if STDIN in map(str, self.paths) and self.format in ("parquet", "arrow", "sqlite"):
+            raise SyntfError(f"a pipe cannot hold {self.format}: give the name of the file")
         if self.formats == ["document"] and self.format is None:
-            self._note(
-                f"{display_name(self.paths[0])} is read as one document; if every line is one, "
-                "add --input-format lines"
-            )
+            from syntf.inputs.formats.document_files import kind_of
+
+            notice = f"{display_name(self.paths[0])} is read as one document"
+            if kind_of(getattr(self.paths[0], "name", "")) == "text":
+                notice += "; if every line is one, add --input-format lines"
+            self._note(notice)
 
     def texts(self) -> Iterator[str]:
         """Yield the texts, one after the other."""
@@ -210,9 +214,12 @@ class Corpus:
                 try:
                     wanted = self._wanted(found)
                 except SyntfError as error:
-                    which = f"{display_name(path)}: " if len(self.paths) > 1 else ""
-                    likely = files.likely_format(path, format)
-                    raise SyntfError(f"{which}{error}{likely and f'; {likely}'}") from None
+                    name = f"{display_name(path)}: "
+                    which = name if len(self.paths) > 1 else ""
+                    noted = [one for one in self.notices if one.startswith(name)]
+                    hints = [files.likely_format(path, format), *noted]
+                    told = [hint.removeprefix(name) for hint in hints if hint]
+                    raise SyntfError("; ".join([f"{which}{error}", *told])) from None
                 if types and types != wanted.types:
                     raise SyntfError(
                         f"{display_name(path)} has other columns, or columns of other types, than "

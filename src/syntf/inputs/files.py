@@ -71,7 +71,8 @@ def likely_format(place: Place, format: str) -> str:
     with open_raw(place) as raw, unpack(raw, place) as plain:
         head = plain.read(64).removeprefix("\ufeff".encode()).lstrip()
     for start, described, option in _SIGNATURES:
-        if head.startswith(start) and option != format:
+        read_already = option == format or (option == "jsonl" and format == "json")
+        if head.startswith(start) and not read_already:
             say = f": add --input-format {option}" if option else ""
             return f"it looks like {described}{say}"
     if format in ("csv", "tsv", "jsonl") and head[1:2] == b"\0":
@@ -88,7 +89,7 @@ def expand(inputs: Sequence[str | PathLike[str]]) -> list[Place]:
             found.extend(addresses)
             continue
         path = Path(given)
-        if given == STDIN or path.exists():
+        if given == STDIN or _exists(path):
             found.append(path)
         elif glob.has_magic(given):
             matches = sorted(Path(match) for match in glob.glob(given, recursive=True))
@@ -114,6 +115,16 @@ def expand(inputs: Sequence[str | PathLike[str]]) -> list[Place]:
             )
         known.add(key)
     return found
+
+
+def _exists(path: Path) -> bool:
+    """Return whether there is a file or folder. A text in place of a path is not repeated."""
+    try:
+        return path.exists()
+    except OSError as error:  # such as a name that is too long
+        raise SyntfError(
+            f"an input cannot be read: {error.strerror}: give paths, not texts"
+        ) from None
 
 
 def format_of(place: Place) -> str:

@@ -132,15 +132,16 @@ def _stream(place: Place, format: str, request: Request) -> "Iterator[pl.DataFra
     with files.open_raw(place) as raw, files.unpack(raw, place) as plain:
         if format in _OF_TEXT and request.undecodable == "stop":
             plain = decodable(plain, codec, name)
-        for frame in _reader(plain, format, request, codec, name):
+        for frame in _reader(plain, format, request, codec, place):
             if not raw.closed and raw.seekable():
                 request.advance(raw.tell())
             yield frame
 
 
 def _reader(
-    plain: Any, format: str, request: Request, codec: str, name: str
+    plain: Any, format: str, request: Request, codec: str, place: Place
 ) -> "Iterator[pl.DataFrame] | Iterator[Rows]":
+    name = display_name(place)
     most, broken = request.most, partial(request.broken, name)
     if format == "mbox":
         from syntf.inputs.formats import mbox
@@ -165,8 +166,9 @@ def _reader(
 
     delimiter = request.delimiter or ("\t" if format == "tsv" else None)
     return csv_rows.frames(
-        plain, name=name, encoding=codec, delimiter=delimiter, most=most, broken=broken
-    )
+        plain, name=name, encoding=codec, delimiter=delimiter, most=most, broken=broken,
+        likely=partial(files.likely_format, place, format),
+    )  # fmt: skip
 
 
 def _check_json_columns(place: Place, request: Request, codec: str) -> None:

@@ -331,9 +331,10 @@ def refuse_other_naming(last: Run | None, named_by: str) -> None:
     """Refuse ids if the last run used texts, and texts if it used ids: budgets would double."""
     if last is not None and last.named_by != named_by:
         before, now = last.named_by, named_by
+        advice = "use --id" if before == "id" else "leave out --id"
         raise NamingError(
             f"the ledger identifies documents by {before}s, and this run by {now}s, which would "
-            "give each document a second budget: use --id as before"
+            f"give each document a second budget: {advice}, as before"
         )
 
 

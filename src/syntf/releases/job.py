@@ -215,9 +215,7 @@ def release(
 
     # 2. Open the ledger and the input.
     budget = open_ledger(ledger, author, limited=author_loss is not None)
-    several = [inputs] if isinstance(inputs, str | PathLike) else inputs
-    if not several:
-        raise SyntfError("there is no input: name at least one file")
+    several = _paths(inputs)
     read = list(dict.fromkeys([*columns, *([author] if author else [])]))
     corpus = Corpus(
         several, text, read, encoding, input_format, bad_rows, delimiter, undecodable,
@@ -292,6 +290,18 @@ def release(
         input_notices=list(corpus.notices),
         warnings=kept_columns.warnings(first, id=id, shuffle=shuffle),
     )
+
+
+def _paths(inputs: Any) -> list[str | PathLike[str]]:
+    """Return the inputs as a list of paths; refuse tables and columns of texts."""
+    if isinstance(inputs, str | PathLike):
+        return [inputs]
+    several = [] if hasattr(inputs, "shape") else list(inputs or ())
+    if hasattr(inputs, "shape") or not all(isinstance(one, str | PathLike) for one in several):
+        raise SyntfError("release reads files: give their paths, not texts, or use SynTF for texts")
+    if not several:
+        raise SyntfError("there is no input: name at least one file")
+    return several
 
 
 @contextmanager

@@ -64,6 +64,12 @@ BY_TOPIC = (
 )
 """Added where attackers are above chance and not above what the topics tell."""
 
+UNPREDICTABLE = (
+    "The texts themselves do not tell these labels, so nothing can be kept: check the column that "
+    "--label names, and that each label has several texts."
+)
+"""The meaning where no analyst does better than chance on the texts."""
+
 
 @dataclass(frozen=True)
 class VerdictLine:
@@ -106,7 +112,8 @@ def judge(scores: EvaluationScores, promised_loss: float | None) -> Verdict:
     lines = [line for line in found if line is not None]
     sentences = []
     for line in lines:
-        sentences.append(MEANINGS[line.subject, line.light])
+        lost = line.subject == "Topics" and line.light == RED and not _are_predictable(scores)
+        sentences.append(UNPREDICTABLE if lost else MEANINGS[line.subject, line.light])
         if line.subject == "Authors" and line.light == GREEN and _found_by_topic(scores):
             sentences.append(BY_TOPIC)
     missing = [name.lower() for name in SUBJECTS if name not in {line.subject for line in lines}]
@@ -174,6 +181,11 @@ def _light_above(excess: float, green: float, amber: float) -> str:
 def _rounded(value: float) -> float:
     """Round to two decimals, the precision that is shown, so that 80% is never below the limit."""
     return round(value, 2)
+
+
+def _are_predictable(scores: EvaluationScores) -> bool:
+    """Tell whether an analyst does better than chance on the texts."""
+    return any((one.before or 0.0) > (scores.chance or 0.0) for one in scores.analyst)
 
 
 def _judge_topics(scores: EvaluationScores) -> VerdictLine | None:

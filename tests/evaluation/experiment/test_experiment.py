@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from syntf.core.counts import matrix
 from syntf.core.entropy import Seeded
 from syntf.core.errors import SyntfError
+from syntf.core.progress import silent
 from syntf.evaluation.attack.scenarios import find_scenarios
 from syntf.evaluation.experiment import experiment as module
 from syntf.evaluation.experiment import word_runs
@@ -95,6 +96,18 @@ def spied_draws(monkeypatch):
 
 def lines(path):
     return [json.loads(line) for line in (path / "runs.jsonl").read_text().splitlines()]
+
+
+def test_no_scrubbing_is_reported_unless_it_was_asked_for(experiment, tmp_path):
+    reported = []
+
+    def stages(name, total):
+        reported.append(name)
+        return silent(name, total)
+
+    run(replace(experiment, stages=stages), tmp_path)
+    assert "evaluating" in reported
+    assert "scrubbing" not in reported
 
 
 def test_every_stage_and_every_run_is_scored(experiment, tmp_path):

@@ -15,6 +15,7 @@ from syntf.cli import config, output
 from syntf.cli.commands import anonymize, evaluate
 from syntf.cli.options import FILE, Command, as_json, force, quiet
 from syntf.core.errors import SyntfError
+from syntf.core.files import replacing
 from syntf.pipeline.settings import preset_values
 
 WIDTH = 88
@@ -76,7 +77,7 @@ def init(context: click.Context, /, quiet: bool, **options: Any) -> None:
     if pyproject.is_file() and config.read(pyproject) is not None:
         raise SyntfError(f"{pyproject} has a table tool.syntf already: add options there")
     commands = config.configurable_commands(context.find_root().command)
-    with path.open("xb") as file:
+    with replacing(path) as file:
         file.write("\n".join(config_lines(commands, chosen)).encode("utf-8", "surrogateescape"))
     if not quiet:
         click.echo(f"Wrote {path}. It applies in this folder and all folders below it.")
@@ -139,7 +140,8 @@ def example(file: Path, force: bool, quiet: bool) -> None:
     """Write the bundled example to FILE: 320 messages, 5 topics, 8 authors."""
     if file.exists() and not force:
         raise SyntfError(f"{file} exists already: choose another name, or add --force")
-    file.write_bytes(files("syntf").joinpath("data", "example.csv").read_bytes())
+    with replacing(file) as opened:
+        opened.write(files("syntf").joinpath("data", "example.csv").read_bytes())
     if not quiet:
         click.echo(f"Wrote {file} (columns id, text, topic, author).")
 

@@ -157,7 +157,8 @@ class Experiment:
                 part = texts[start : start + size]
                 yield delayed(numbered)(start, scrub_in_ways, part, ways)
 
-        with self.stages("scrubbing", len(texts)) as scrubbed_texts:
+        stages = self.stages if methods else silent  # without methods, only texts are scored
+        with stages("scrubbing", len(texts)) as scrubbed_texts:
             for start, found in pool(jobs()):
                 if start < 0:
                     log.add(self._identify("original"), found)

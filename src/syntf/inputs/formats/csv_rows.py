@@ -46,14 +46,21 @@ Broken = Callable[[int, str], None]
 
 
 def frames(
-    file: Any, *, delimiter: str | None, name: str, encoding: str, most: int, broken: Broken
+    file: Any,
+    *,
+    delimiter: str | None,
+    name: str,
+    encoding: str,
+    most: int,
+    broken: Broken,
+    likely: Callable[[], str] = str,
 ) -> Iterator[Rows]:
     """Yield the rows of a binary file, at most `most` at once, every column as strings.
 
     All columns are strings: an id 007 stays 007. The first row names the columns. The last rows may
     be none. A broken row is left out, unless
     `broken` raises an error. Without a delimiter, the first line decides: no text changes how
-    another is read.
+    another is read. If no line names columns, `likely` says which other format the file may have.
     """
     if delimiter is None:
         line, read = _first_line(file, encoding)
@@ -64,7 +71,7 @@ def frames(
         rest = yield from _plain_rows(file, delimiter, name, most)
         file, encoding = io.BufferedReader(_Joined(rest.unread, file)), "utf-8"
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as lines:
-        yield from _other_rows(lines, delimiter, name, most, broken, rest)
+        yield from _other_rows(lines, delimiter, name, most, broken, rest, likely)
 
 
 def find_delimiter(header: str) -> str:
@@ -144,7 +151,13 @@ class _Joined(io.RawIOBase):
 
 
 def _other_rows(
-    lines: Iterable[str], delimiter: str, name: str, most: int, broken: Broken, rest: _Rest
+    lines: Iterable[str],
+    delimiter: str,
+    name: str,
+    most: int,
+    broken: Broken,
+    rest: _Rest,
+    likely: Callable[[], str],
 ) -> Iterator[Rows]:
     """Yield the rows that the loop did not read, by the csv module."""
     own_lines: list[str] = []  # of the current row
@@ -174,9 +187,8 @@ def _other_rows(
                     f"cannot read {name}: the quote opened in line {start} is not closed"
                 ) from None
             if header is None and returns:
-                raise SyntfError(
-                    f"cannot read {name}: its lines end in carriage returns: end them in newlines"
-                ) from None
+                wrong = likely() or "its lines end in carriage returns: end them in newlines"
+                raise SyntfError(f"cannot read {name}: {wrong}") from None
             wrong = "a carriage return outside quotes" if returns else "a quote in the wrong place"
             skipped += len(own_lines) - read
             broken(start, f"has {wrong}")

@@ -80,7 +80,9 @@ def _header(cells: Sequence[Any], name: str) -> list[str]:
     while names and not names[-1]:
         names.pop()
     if not names:
-        raise SyntfError(f"{name}: the first row of the sheet names no columns")
+        raise SyntfError(
+            f"{name}: the first row of the sheet names no columns: remove the rows above the names"
+        )
     return named(names, name)
 
 

@@ -48,7 +48,7 @@ def frames(
         with an object it is read as JSON lines nevertheless.
     """
     rows: list[dict[str, str | None]] = []
-    found = readable = False
+    found = readable = tabular = False
     size = 0
     missing = dict.fromkeys(columns or ())
     seen: dict[str, None] = {}
@@ -56,6 +56,7 @@ def frames(
     with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as opened:
         parsed = _parsed_array(opened, encoding, name) if array else _parsed_lines(opened, encoding)
         for number, length, row in parsed:
+            tabular = array and not found and _is_table(row)
             found = True
             if row is None:
                 broken(number, "is not a JSON object")
@@ -81,6 +82,11 @@ def frames(
                 rows, size = [], 0
     if not found:
         raise SyntfError(f"{name} is empty")
+    if tabular and not listed and (missing or not readable):
+        raise SyntfError(
+            f"{name} is one object, not a list of objects: save it as one, as pandas does by "
+            "orient='records'"
+        )
     if missing and readable:
         if listed:
             raise SyntfError(
@@ -98,6 +104,11 @@ def _list_of_objects(row: Mapping[str, Any]) -> str:
         if isinstance(value, list) and value and isinstance(value[0], dict):
             return key
     return ""
+
+
+def _is_table(row: Mapping[str, Any] | None) -> bool:
+    """Return whether an object holds lists or objects alone, as a table by columns does."""
+    return bool(row) and all(isinstance(value, list | dict) for value in (row or {}).values())
 
 
 _Parsed = Iterator[tuple[int, int, dict[str, Any] | None]]
