@@ -161,20 +161,18 @@ def _rounded(factor: Decimal) -> str:
 def _odds_before_and_after(factor: Decimal) -> list[dict[str, str]]:
     """Return what odds for a suspicion can become at most, for some odds before.
 
-    >>> _odds_before_and_after(Decimal("22026.5"))[2]
-    {'before': '1 to 100', 'after': '220.3 to 1'}
+    >>> _odds_before_and_after(Decimal("22026.5"))[2:]
+    [{'before': '1 to 100', 'after': '220.3 to 1'}, {'before': 'even', 'after': '22,026 to 1'}]
     """
     if factor >= LARGEST_FACTOR:
         return []
-    ratio = Fraction(factor)
-    rows = []
-    for against in (10**6, _rounded(factor), 100, 1):
-        if isinstance(against, str):
-            rows.append({"before": f"1 to {against}", "after": "even"})
-        else:
-            before = "even" if against == 1 else f"1 to {against:,}"
-            rows.append({"before": before, "after": _suspicion(ratio, against)})
-    return rows
+    ratio, largest = Fraction(factor), _rounded(factor)
+    return [
+        {"before": "1 to 1,000,000", "after": _suspicion(ratio, 10**6)},
+        {"before": f"1 to {largest}", "after": "even"},
+        {"before": "1 to 100", "after": _suspicion(ratio, 100)},
+        {"before": "even", "after": f"{largest} to 1"},
+    ]
 
 
 def _author_limit(guarantee: Guarantee) -> dict[str, Any] | None:
