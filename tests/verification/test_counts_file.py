@@ -358,6 +358,26 @@ def test_another_way_of_packing_passes_and_is_reported(tmp_path):
     assert read_counts(path, expected()).compared
 
 
+def test_very_many_packed_bytes_are_refused(tmp_path):
+    """Parts of a packed array that unpack to nothing could hold a text."""
+    path = tmp_path / "vectors.npz"
+    members = [
+        archive.packed(f"{name}.npy", npy_pieces(array, array.dtype))
+        for name, array in arrays().items()
+    ]
+    for count, refused in ((100, False), (1000, True)):
+        empty_parts = b"\x00\x00\x00\xff\xff" * count
+        with path.open("wb") as file:
+            first = replace(members[0], packed=[empty_parts, *members[0].packed])
+            archive.write(file, [first, *members[1:]])
+        assert load_npz(path).toarray().tolist() == ROWS
+        if refused:
+            with pytest.raises(SyntfError, match="indices is packed into very many bytes"):
+                read(path, expected())
+        else:
+            assert not read_counts(path, expected()).compared
+
+
 @pytest.mark.parametrize(
     ("format", "old", "new"),
     [

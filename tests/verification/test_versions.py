@@ -12,6 +12,7 @@ import pytest
 from syntf import __version__
 from syntf.cli.commands import verify as command
 from syntf.core import tables
+from syntf.core.errors import SyntfError
 from syntf.pipeline.anonymizer import Anonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import CAVEATS, CHECKSUM, FORMAT, canonical_json, checksum
@@ -19,6 +20,7 @@ from syntf.releases import draft
 from syntf.report import page
 from syntf.report.table_summary import summarize_table
 from syntf.verification.guarantee_file import FORMATS, read_guarantee
+from syntf.verification.release_folder import shard_names
 from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
 from syntf.verification.verify import verify
 
@@ -202,3 +204,44 @@ def test_a_new_release_has_the_current_format(release):
     assert guarantee.template == page.template_digest()
     assert replace(guarantee, template="").caveats == guarantee.caveats
     assert verify(release).checks[0].status == OK
+
+
+JOB = "c361d99f-3720-4b05-b562-90622046191d"
+OTHER_JOB = "d0c00003-5a75-4b05-b562-90622046191d"
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        (f"part-00000-{JOB}-c000.snappy.parquet", True),
+        (f"part-00000-{JOB}-c000.zstd.parquet", True),
+        (f"part-00000-{JOB}-c000.parquet", True),
+        (f"part-00000-tid-6157397893465436421-{JOB}-12-1-c000.snappy.parquet", True),
+        ("part-00000-document-3-says-that-I-resign.parquet", False),
+        (f"part-00000-{JOB}-c000.I.resign.parquet", False),
+        (f"part-00000-{JOB}-c000.snappy.parquet\n", False),
+    ],
+)
+def test_names_of_files_by_spark_hold_no_text(tmp_path, name, known):
+    folder = tmp_path / "release"
+    shutil.copytree(RELEASES / "0.1.0" / "spark", folder)
+    (part,) = (folder / "data").iterdir()
+    part.rename(folder / "data" / name)
+    record = json.loads((folder / "guarantee.json").read_bytes())
+    files = {
+        f"data/{name}" if old.startswith("data/") else old: digest
+        for old, digest in record["files"].items()
+    }
+    (folder / "guarantee.json").write_text(json.dumps({**record, "files": files}))
+    reseal(folder)
+    assert details(verify(folder))["files"].startswith(
+        "4 and no other" if known else "guarantee.json does not name"
+    )
+
+
+def test_files_of_several_jobs_of_spark_are_refused():
+    names = [f"data/part-0000{at}-{job}-c000.parquet" for at, job in enumerate((JOB, OTHER_JOB))]
+    own = read_guarantee((RELEASES / "0.1.0" / "spark" / "guarantee.json").read_bytes()).guarantee
+    with pytest.raises(SyntfError, match="several jobs"):
+        list(shard_names(replace(own, files=dict.fromkeys(names, "sha256:0"))))
+    assert list(shard_names(replace(own, files={names[0]: "sha256:0"}))) == [(names[0],) * 2]

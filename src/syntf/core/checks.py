@@ -22,7 +22,7 @@ def positive(name: str, value: object) -> float:
 
 def fraction(name: str, value: object) -> float:
     """Return `value` as a float; raise SyntfError unless it is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or value < 0 or not value <= 1:
         raise SyntfError(f"{name} must be a number from 0 to 1, not {value!r}")
     return float(value)
 

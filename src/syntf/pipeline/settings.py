@@ -109,6 +109,9 @@ WORDS_ONLY = (
 DOCUMENT_ONLY = ("document_loss", "codebook", "encoder", "pilot")
 """Settings of the document unit. Choosing one of them selects the preset *document* by default."""
 
+LARGEST_DOCUMENT_LOSS = 100_000
+"""A larger loss needs more draws for each document than the memory holds."""
+
 EXCLUSIVE = (("epsilon", "loss"), ("loss", "epsilon"), ("vocabulary", "max_size"))
 """Pairs (a, b): where `a` is chosen, a preset's value of `b` does not hold."""
 
@@ -125,6 +128,17 @@ def _check_analyzer(name: str, value: object) -> None:
 def _check_language(name: str, value: object) -> None:
     if not isinstance(value, str | PathLike) or not str(value):
         raise SyntfError(f"{name} must be the code or the folder of a language pack, not {value!r}")
+
+
+def _check_document_loss(name: str, value: object) -> float:
+    """Return `value` as a float; refuse one that needs more draws than the memory holds."""
+    loss = positive(name, value)
+    if loss > LARGEST_DOCUMENT_LOSS:
+        raise SyntfError(
+            f"{name} must be at most {LARGEST_DOCUMENT_LOSS:,}, not {value!r}: such a loss "
+            "excludes nothing"
+        )
+    return loss
 
 
 def _check_encoder(name: str, value: object) -> None:
@@ -169,7 +183,7 @@ class Settings:
         None,
         "Largest privacy loss of a whole document, above 0; smaller is more private. 10 lets odds "
         "of 1 to 22,026 become even at most. Example: 6.",
-        kind="number", check=positive, group="Basic options",
+        kind="number", check=_check_document_loss, group="Basic options",
     )  # fmt: skip
     codebook: str | PathLike[str] | None = _setting(
         None,

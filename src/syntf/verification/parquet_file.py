@@ -3,7 +3,8 @@
 A library writes the same bytes for the same table, so a file is written again and compared. Another
 version of the library, or Spark, writes other bytes. Then the structure is checked: the column
 chunks and indexes must cover the file without gaps, and the footer must have no other metadata than
-these programs write. Such a file can still hide something in how its values are encoded.
+these programs write. :mod:`syntf.verification.parquet_pages` reads what stands between the values.
+Such a file can still hide something in how its values are encoded.
 """
 
 import json
@@ -20,6 +21,7 @@ from syntf.core.errors import SyntfError
 from syntf.inputs.formats.parquet import TRIAL, WHOLE, try_files
 from syntf.releases.contents.writers import write_documents
 from syntf.verification.result import NotCheckedError, one_line
+from syntf.verification.thrift import Thrift
 
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
@@ -76,9 +78,21 @@ FOOTER_FIELDS = {1, 2, 3, 4, 5, 6, 7}
 COLUMN_FIELDS = set(range(1, 11))
 GROUP_FIELDS = {1, 2, 3, 5, 6, 7}
 CHUNK_FIELDS = {2, 3, 4, 5, 6, 7}
-VALUES_FIELDS = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 14, 15, 16}
+VALUES_FIELDS = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16}
 STATISTICS_FIELDS = set(range(1, 9))
 """The fields that arro3, polars or Spark write into the footer, and into each of its parts."""
+
+SPARK_KEYS = frozenset(
+    "type fields nullable metadata elementType containsNull keyType valueType valueContainsNull "
+    "class pyClass sqlType".split()
+)
+SPARK_TYPES = re.compile(
+    r"struct|array|map|udt|string|binary|boolean|byte|short|integer|long|float|double|date|void"
+    r"|timestamp(_ntz)?|time\([0-9]\)|decimal\([0-9]{1,2},-?[0-9]{1,2}\)"
+    r"|interval (year|month|day|hour|minute|second)( to (month|hour|minute|second))?"
+    r"|(org\.apache\.spark|pyspark)\.ml(lib)?\.linalg\.VectorUDT"
+)
+"""What the schema that Spark writes consists of, besides the names of columns."""
 
 ROOTS = {b"arrow_schema", b"root", b"spark_schema"}
 """How arro3, polars and Spark name the root of all columns."""
@@ -238,7 +252,10 @@ def check_bytes(path: Path, write: Callable[[IO[bytes]], None]) -> bool:
     _check_writer(footer.get(6, b""))
     _check_fields(footer)
     _check_names(footer, own)
-    _check_structure(raw, footer, len(own[2]))
+    _check_structure(raw, footer, own)
+    from syntf.verification.parquet_pages import check_pages  # imported here: it needs polars
+
+    check_pages(raw, footer, again)
     return False
 
 
@@ -281,7 +298,7 @@ def _check_names(footer: dict[int, Any], own: dict[int, Any]) -> None:
         raise SyntfError("the footer has other names than those of the columns")
 
 
-def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
+def _check_structure(raw: bytes, footer: dict[int, Any], own: dict[int, Any]) -> None:
     covered = [(0, len(MAGIC)), (len(raw) - 8 - _footer_size(raw), _footer_size(raw) + 8)]
     by_polars = footer.get(6, b"").startswith(BY_POLARS)
     for group in footer.get(4, []):
@@ -293,38 +310,53 @@ def _check_structure(raw: bytes, footer: dict[int, Any], columns: int) -> None:
             covered.append((start, about[7]))
             if by_polars:  # it repeats the metadata of a column behind the column
                 end = start + about[7]
-                copy = _Thrift(raw, end)
+                copy = Thrift(raw, end)
                 if copy.struct() != about:
                     raise SyntfError("a column has metadata of its own")
                 covered.append((end, copy.place - end))
             covered += [(chunk[at], chunk[at + 1]) for at in (4, 6) if at in chunk]  # indexes
-            covered += [(about[14], about[15])] if 14 in about else []  # a Bloom filter
     end = 0
     for start, size in sorted(covered):
         if start != end:
             raise SyntfError("the columns do not fill the file")
         end = start + size
-    for entry in footer.get(5, []):
-        name, value = entry[1].decode(), entry.get(2, b"").decode()
-        if name not in ALLOWED_METADATA:
-            raise SyntfError("the footer holds other metadata than syntf or Spark writes")
+    _check_metadata(footer.get(5, []), own[2])
+
+
+def _check_metadata(entries: list[dict[int, Any]], columns: list[dict[int, Any]]) -> None:
+    """Refuse metadata that no writer has; `columns` are those of a footer for this table."""
+    names = [entry[1].decode() for entry in entries]
+    if set(names) - ALLOWED_METADATA or len(set(names)) < len(names):
+        raise SyntfError("the footer holds other metadata than syntf or Spark writes")
+    for name, entry in zip(names, entries, strict=True):
+        value = entry.get(2, b"").decode()
         if name == "org.apache.spark.version" and not re.fullmatch(r"[0-9.]{1,20}", value):
             raise SyntfError("the version of Spark is not one")
         if name == SPARK_SCHEMA:
-            _check_spark_schema(json.loads(value))
-        if name == "ARROW:schema" and len(value) > columns * (256 + SPARE_SCHEMA_BYTES) + 256:
+            schema = json.loads(value)
+            if json.dumps(schema, separators=(",", ":"), ensure_ascii=False) != value:
+                raise SyntfError("the schema of Spark is not written as Spark writes it")
+            _check_spark_schema(schema, {column[4].decode() for column in columns})
+        if name == "ARROW:schema" and len(value) > len(columns) * (256 + SPARE_SCHEMA_BYTES) + 256:
             raise SyntfError("the description of the columns is too long")
 
 
-def _check_spark_schema(schema: Any) -> None:
-    """Refuse metadata of columns, wherever it stands in the schema that Spark writes."""
+def _check_spark_schema(schema: Any, names: set[str]) -> None:
+    """Refuse anything but types and names of columns in the schema that Spark writes."""
     if isinstance(schema, dict):
-        if schema.get("metadata"):
-            raise SyntfError("a column has metadata of its own")
-        schema = list(schema.values())
-    if isinstance(schema, list):
+        for key, value in schema.items():
+            if key == "metadata" and value:
+                raise SyntfError("a column has metadata of its own")
+            known = value in names if key == "name" else key in SPARK_KEYS
+            if not known:
+                raise SyntfError("the schema of Spark holds more than types and names")
+            if key != "name":
+                _check_spark_schema(value, names)
+    elif isinstance(schema, list):
         for part in schema:
-            _check_spark_schema(part)
+            _check_spark_schema(part, names)
+    elif not (isinstance(schema, bool) or SPARK_TYPES.fullmatch(str(schema))):
+        raise SyntfError("the schema of Spark holds more than types and names")
 
 
 def _footer_size(raw: bytes) -> int:
@@ -336,77 +368,8 @@ def _footer(raw: bytes) -> dict[int, Any]:
     size = _footer_size(raw)
     if raw[:4] != MAGIC or raw[-4:] != MAGIC or size > min(LARGEST_FOOTER, len(raw) - 12):
         raise SyntfError("this is not a Parquet file")
-    reader = _Thrift(raw, len(raw) - 8 - size)
+    reader = Thrift(raw, len(raw) - 8 - size)
     fields: dict[int, Any] = reader.struct()
     if reader.place != len(raw) - 8:
         raise SyntfError("there are bytes after the footer")
     return fields
-
-
-class _Thrift:
-    """Read structures of Thrift's compact protocol."""
-
-    def __init__(self, raw: bytes, place: int) -> None:
-        self.raw, self.place = raw, place
-
-    def byte(self) -> int:
-        self.place += 1
-        return self.raw[self.place - 1]
-
-    def varint(self) -> int:
-        value, shift = 0, 0
-        while True:
-            byte = self.byte()
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-            if shift > 63:
-                raise SyntfError("a number is too long")
-
-    def zigzag(self) -> int:
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
-
-    def binary(self) -> bytes:
-        size = self.varint()
-        self.place += size
-        if self.place > len(self.raw):
-            raise EOFError
-        return self.raw[self.place - size : self.place]
-
-    def struct(self, depth: int = 0) -> dict[int, Any]:
-        fields: dict[int, Any] = {}
-        number = 0
-        while kind := self.byte():
-            step, kind = kind >> 4, kind & 15
-            before, number = number, number + step if step else self.zigzag()
-            if number <= before:  # a later value would hide the first one
-                raise SyntfError("the fields of the footer are in another order")
-            fields[number] = kind == 1 if kind in (1, 2) else self.value(kind, depth)
-        return fields
-
-    def value(self, kind: int, depth: int) -> Any:
-        if depth > 20:
-            raise SyntfError("structures are nested too deeply")
-        match kind:
-            case 1 | 2 | 3:
-                return self.byte()
-            case 4 | 5 | 6:
-                return self.zigzag()
-            case 7:
-                self.place += 8
-                if self.place > len(self.raw):
-                    raise EOFError
-                return None
-            case 8:
-                return self.binary()
-            case 9 | 10:
-                head = self.byte()
-                count = self.varint() if head >> 4 == 15 else head >> 4
-                if count > len(self.raw):
-                    raise EOFError
-                return [self.value(head & 15, depth + 1) for _ in range(count)]
-            case 12:
-                return self.struct(depth + 1)
-        raise SyntfError("an unknown kind of value")

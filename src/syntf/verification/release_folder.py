@@ -22,6 +22,13 @@ from syntf.vocabulary.vocabulary import as_lines, terms_digest
 DATA = "data"
 """The folder into which Spark writes the rows (:mod:`syntf.spark.folders`)."""
 
+_JOB = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+SPARK_PART = re.compile(
+    rf"{DATA}/part-[0-9]{{5,6}}(?P<transaction>-tid-[0-9]{{1,20}})?-(?P<job>{_JOB})(-[0-9]{{1,6}}){{0,2}}"
+    rf"-c[0-9]{{3,6}}(?P<committer>-{_JOB})?(?P<packed>\.(snappy|gz|zstd|lz4raw))?\.parquet"
+)
+"""How Spark names its files. All of one job have the same identifiers."""
+
 LARGEST_VOCABULARY = 1 << 28
 """Bytes of a vocabulary at most."""
 
@@ -78,9 +85,13 @@ def by_spark(guarantee: Guarantee) -> bool:
 def shard_names(guarantee: Guarantee) -> Iterator[tuple[str, str]]:
     """Return the files of counts, each with the file of its documents."""
     if by_spark(guarantee):
+        jobs = set[tuple[str | None, ...]]()
         for name in sorted(guarantee.files):
-            if re.fullmatch(rf"{DATA}/part-[0-9A-Za-z.-]+\.parquet", name):
+            if part := SPARK_PART.fullmatch(name):
+                jobs.add(part.group("transaction", "job", "committer", "packed"))
                 yield name, name
+        if len(jobs) > 1:  # the names of many files could hold a text
+            raise SyntfError("guarantee.json names files of several jobs of Spark")
         return
     for suffix in COUNTS_SUFFIXES:
         if f"vectors{suffix}" in guarantee.files:
