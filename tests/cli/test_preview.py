@@ -133,7 +133,7 @@ def test_warnings_and_problems_are_shown_before_a_run(preview, call, tmp_path):
 def test_a_dry_run_shows_the_same_and_writes_nothing(preview, keep):
     options = ("--keep", *keep, "--document-loss", 10)
     shown = preview(*options)
-    dry = preview(*options, "--dry-run", "--out", "out", command=("anonymize", "mails.csv"))
+    dry = preview(*options, "--dry-run", command=("anonymize", "mails.csv"))
     for found in (shown, dry):
         del found["estimated_seconds"], found["estimated_bytes"]
         for example in found["examples"]:

@@ -39,7 +39,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 
 @click.command("anonymize", cls=ConfiguredCommand)
 @click.argument("inputs", type=click.Path(), metavar="INPUT...", nargs=-1, required=True)
-@option("--out", type=FILE, required=True, metavar="DIR", help="Folder to write. Example: release.")
+@option("--out", type=FILE, metavar="DIR", help="Folder to write. Example: release.  [required]")
 @text
 @option("--id", metavar="COLUMN", help="Column that identifies a document; released as it is.")
 @option(
@@ -132,7 +132,7 @@ ON_SPARK = ("text", "id", "keep", "input_format", "force", "ledger", "author")
 )
 def command(
     inputs: tuple[str, ...],
-    out: Path,
+    out: Path | None,
     engine: str,
     master: str | None,
     as_json: bool,
@@ -158,6 +158,8 @@ def command(
     if options["dry_run"] and engine == "local":
         _preview(inputs, settings, options, as_json=as_json, quiet=quiet)
         return
+    if out is None:
+        raise click.UsageError("Missing option '--out'.")
     if engine == "spark":
         from syntf.cli import spark
 
