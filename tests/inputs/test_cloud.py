@@ -7,7 +7,7 @@ from hashlib import sha256
 import polars as pl
 import pytest
 
-from syntf.core.errors import SyntfError
+from syntf.core.errors import InputError, SyntfError, UnavailableError
 from syntf.inputs import files
 from syntf.inputs.corpus import Corpus
 from syntf.releases.job import release
@@ -60,6 +60,30 @@ def test_a_missing_file_a_folder_and_a_file_given_twice_are_refused(cloud):
         texts("memory://bucket/sub", format="csv")
     with pytest.raises(SyntfError, match="is given twice"):
         texts(address, address)
+
+
+@pytest.mark.parametrize("failure", [ConnectionError(), FileNotFoundError(), PermissionError()])
+def test_a_cloud_that_fails_is_no_fault_of_the_input(cloud, monkeypatch, failure):
+    """So a run that ends by it keeps its draft."""
+    corpus = Corpus([cloud("a.csv", b"text\na\n"), cloud("b.csv", b"text\nb\n")], "text", [])
+
+    def info(path, **options):
+        raise failure
+
+    monkeypatch.setattr(fsspec.filesystem("memory"), "info", info)
+    with pytest.raises(UnavailableError, match=r"memory://bucket/a\.csv"):
+        list(corpus.texts())
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("where", ["cloud", "disk"])
+def test_a_damaged_packed_file_is_a_fault_of_the_input(cloud, tmp_path, suffix, where):
+    """So no text decides whether a run that ends by it leaves a draft."""
+    name = f"a.csv.{suffix}"
+    (tmp_path / name).write_bytes(b"text\nnot packed at all\n")
+    address = cloud(name, (tmp_path / name).read_bytes())
+    with pytest.raises(InputError, match="it is cut short or not compressed so"):
+        texts(tmp_path / name if where == "disk" else address)
 
 
 def test_a_broken_row_is_located_by_its_address(cloud):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, UnavailableError
 
 STDIN = "-"
 
@@ -146,17 +146,18 @@ def _plain_errors(url: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise SyntfError(f"no file at {shown(url)}") from None
+        raise UnavailableError(f"no file at {shown(url)}") from None
     except PermissionError:
-        raise SyntfError(f"access to {shown(url)} is denied: check your credentials") from None
+        message = f"access to {shown(url)} is denied: check your credentials"
+        raise UnavailableError(message) from None
     except SyntfError:
         raise
     except Exception as error:  # clouds raise many things
         raise _unreachable(url, error) from None
 
 
-def _unreachable(url: str, error: Exception) -> SyntfError:
-    return SyntfError(
+def _unreachable(url: str, error: Exception) -> UnavailableError:
+    return UnavailableError(
         f"cannot reach {shown(url)} ({type(error).__name__}): check the address, the network and "
         "your credentials"
     )

@@ -72,7 +72,8 @@ def read(place: Place, format: str, request: Request) -> Iterator[Rows]:
     except ManyBrokenRows:
         return
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        kind = UnavailableError if isinstance(error, OSError) else SyntfError
+        # Damaged packed files raise errors without a number, some of them an OSError.
+        kind = UnavailableError if getattr(error, "errno", None) else SyntfError
         reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
         raise kind(f"cannot read {name}: {reason}") from None
     except UnicodeError:  # raised by encodings that refuse more than single bytes
