@@ -86,6 +86,25 @@ def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
     assert not ledger.verify().runs
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_nul_in_the_name_of_a_kept_column_charges_no_ledger(tmp_path, suffix):
+    frame = pl.DataFrame({"text": ["a dog", "a cat"], "to\0pic": ["pets", "pets"]})
+    place = tmp_path / f"mails.{suffix}"
+    match suffix:
+        case "csv":
+            frame.write_csv(place)
+        case "jsonl":
+            frame.write_ndjson(place)
+        case "parquet":
+            frame.rename({"to\0pic": "topic"}).write_parquet(place)
+            place.write_bytes(place.read_bytes().replace(b"topic", b"to\0ic"))
+    name = "to\0ic" if suffix == "parquet" else "to\0pic"
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
+    with pytest.raises(SyntfError, match="its name has a NUL character: rename it"):
+        release(place, tmp_path / "out", keep=[name], ledger=ledger, **OPTIONS)
+    assert not ledger.verify().runs
+
+
 def test_release_refuses_texts_in_place_of_paths(tmp_path):
     texts = pl.DataFrame({"text": ["secret one", "secret two"]})
     long = "a secret? " * 30

@@ -82,11 +82,7 @@ def from_polars(frame: "pl.DataFrame") -> Table:
     from polars import CompatLevel
 
     for name, kind in frame.schema.items():
-        if "\0" in name:
-            raise SyntfError(
-                f"a release cannot hold the column {printable(name)!r}, because its name has a NUL "
-                "character: rename it"
-            )
+        require_name(name)
         if not _is_plain(kind):
             raise SyntfError(
                 f"a release cannot hold the column {printable(name)!r}, because of its type, "
@@ -129,6 +125,15 @@ def _is_plain(kind: Any) -> bool:
         plain = ("\0" not in one.name and _is_plain(one.dtype) for one in kind.fields)
         return bool(kind.fields) and all(plain)
     return name in PLAIN_TYPES
+
+
+def require_name(name: str) -> None:
+    """Refuse a name of a column that would end the process in arro3."""
+    if "\0" in name:
+        raise SyntfError(
+            f"a release cannot hold the column {printable(name)!r}, because its name has a NUL "
+            "character: rename it"
+        )
 
 
 def of(columns: Mapping[str, Column]) -> Table:

@@ -103,6 +103,7 @@ class Rows:
         kept: dict[str, tables.Column] = {}
         for name, values in self.values.items():
             if isinstance(values, list):
+                tables.require_name(name)
                 kept[name] = tables.strings(values)
             else:
                 kept[name] = tables.from_polars(values.to_frame()).column(name)
