@@ -2,10 +2,12 @@
 
 import json
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -14,11 +16,16 @@ from syntf.cli.commands import verify as command
 from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.pipeline.anonymizer import Anonymizer
+from syntf.pipeline.document import DocumentAnonymizer
 from syntf.pipeline.settings import Settings
 from syntf.privacy.guarantee import CAVEATS, CHECKSUM, FORMAT, canonical_json, checksum
 from syntf.releases import draft
 from syntf.report import page
+from syntf.report.document_summary import DocumentSummary
+from syntf.report.figures import Sparsity
+from syntf.report.page import render_report
 from syntf.report.table_summary import summarize_table
+from syntf.verification import texts
 from syntf.verification.guarantee_file import FORMATS, read_guarantee
 from syntf.verification.release_folder import shard_names
 from syntf.verification.result import CHECKS, FAILED, NOT_CHECKED, OK, UNVERIFIABLE
@@ -118,6 +125,31 @@ def test_forged_figures_of_0_1_0_are_found(tmp_path, name, old, new, where):
     (folder / name).write_bytes(raw.replace(old, new))
     reseal(folder)
     assert [check.name for check in verify(folder).with_status(FAILED)] == [where]
+
+
+@pytest.mark.parametrize(
+    ("loss", "now", "before"),
+    [
+        (1, "2.72 to 1", "2.719 to 1"),
+        (6, "403 to 1", "403.5 to 1"),
+        (10, "22,026 to 1", "22,030 to 1"),
+        (20, "485,165,195 to 1", "485,200,000 to 1"),
+    ],
+)
+def test_odds_of_earlier_programs_are_known(tmp_path, loss, now, before):
+    """They were rounded in another way, and their releases have the same version."""
+    settings = Settings.from_preset(document_loss=float(loss))
+    guarantee = replace(DocumentAnonymizer.build(settings).guarantee(), template="sha256:0")
+    summary = DocumentSummary(0.9, 1000, 3, [])
+    sparsity = Sparsity(np.array([0, 3]))
+    page = render_report(guarantee, summary, sparsity)
+    for odds, known in ((now, True), (before, True), (f"1{now}", False)):
+        changed = page.replace(f'"after": "{now}"', f'"after": "{odds}"')
+        assert (changed == page) == (odds == now)
+        (tmp_path / "report.html").write_text(changed)
+        expected = nullcontext() if known else pytest.raises(SyntfError, match="figure 'odds'")
+        with expected:
+            texts.check_rendered_report(tmp_path, guarantee, summary, sparsity)
 
 
 def test_a_release_stays_valid_when_sentences_are_reworded(release, toy_vectors, reword):

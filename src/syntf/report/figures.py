@@ -121,7 +121,7 @@ def document_figures(
     unit = guarantee.document
     if unit is None:
         raise SyntfError("this is not a guarantee of the document unit")
-    factor = EXACT.exp(Decimal(guarantee.loss_per_document))
+    factor = _document_factor(guarantee)
     return {
         "documents": None if sparsity is None else sparsity.documents,
         "author_documents": AUTHOR_DOCUMENTS,
@@ -150,6 +150,20 @@ def document_figures(
         ],
         "table_digest": guarantee.digest,
     }
+
+
+def odds_of_earlier_programs(guarantee: Guarantee) -> list[dict[str, str]]:
+    """Return the odds of the report as earlier states of 0.2.0 wrote them.
+
+    They rounded the odds in the last row up to four digits.
+    """
+    factor = _document_factor(guarantee)
+    rows = _odds_before_and_after(factor)
+    return [*rows[:-1], *({**row, "after": _suspicion(Fraction(factor), 1)} for row in rows[-1:])]
+
+
+def _document_factor(guarantee: Guarantee) -> Decimal:
+    return EXACT.exp(Decimal(guarantee.loss_per_document))
 
 
 def _rounded(factor: Decimal) -> str:
