@@ -270,6 +270,19 @@ def test_colour_is_printed_only_if_wanted(tmp_path, forced):
         assert not re.search(r"\x1b\[3\d", done.stdout)
 
 
+@pytest.mark.parametrize("forced", [False, True])
+def test_verify_colours_the_status_of_a_check_only_if_wanted(tmp_path, forced):
+    (tmp_path / "texts.csv").write_text("text\nthe bus was late\n", encoding="utf-8")
+    release(tmp_path / "texts.csv", tmp_path / "release")
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    more = {"FORCE_COLOR": "1"} if forced else {}
+    done = process("verify", "release", cwd=tmp_path, env={**environment, **more})
+    first, *_, last = done.stdout.splitlines()
+    assert ("\x1b[32mok\x1b[0m  guarantee.json" in first) is forced
+    assert ("\x1b[1;32mVerified\x1b[0m: " in done.stdout) is forced
+    assert forced or last.startswith("Verified: draws from these lists lose at most 10.00")
+
+
 @pytest.mark.parametrize(
     "source",
     ["raise SystemError('error return without exception set')", "raise MemoryError",

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from syntf import __version__
 from syntf.__main__ import keep_freed_memory
 
 RUN = """
@@ -49,8 +50,8 @@ def test_help_takes_little_processor_time(python):
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory, python):
-    """Return the modules that a run imports if the neighbours are in the cache."""
+def released(tmp_path_factory, python):
+    """Make a release; return its folder, and the modules that the run imports with a full cache."""
     place = tmp_path_factory.mktemp("start")
     (place / "terms.txt").write_text("cat\ndog\ncar\ntrain\n")
     (place / "texts.csv").write_text("text,topic\nMy cats chase dogs.,a\nThe train is late.,b\n")
@@ -61,7 +62,12 @@ def loaded(tmp_path_factory, python):
             [python, "-c", RUN, *command], cwd=place, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    return place / "out", set(json.loads(done.stdout))
+
+
+@pytest.fixture
+def loaded(released):
+    return released[1]
 
 
 @pytest.mark.parametrize(
@@ -92,11 +98,23 @@ def test_run_imports_what_it_uses(loaded):
     assert {"numpy", "arro3.io", "syntf.inputs.formats.csv_rows", "syntf.releases.draft"} <= loaded
 
 
+def test_verify_prints_without_rich_where_nothing_is_coloured(released, python):
+    environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
+    command = [python, "-c", RUN, "verify", str(released[0])]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    *lines, modules = done.stdout.splitlines()
+    written = f"guarantee.json     format 2, by syntf {__version__}; the checksum is right"
+    assert lines[0] == f"ok            {written}"
+    assert lines[-1].startswith("Verified: this table loses at most ")
+    assert not {"rich", "polars"} & set(json.loads(modules))
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the C library of Linux")
 def test_freed_memory_is_used_again(python):
     """The system hands out an array of 16 MB once, not for every new array."""
     program = """
 import resource
+from syntf import __version__
 from syntf.__main__ import keep_freed_memory
 keep_freed_memory()
 import numpy as np

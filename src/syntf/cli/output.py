@@ -6,11 +6,13 @@ not wait for it.
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -96,6 +98,41 @@ def table(
     show(made)
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Tell whether a stream shows colours and moving bars, as rich does, without importing it.
+
+    stream : None if it was closed when the program started
+    """
+    return stream is not None and (stream.isatty() or bool(os.environ.get("FORCE_COLOR")))
+
+
+def facts(rows: Sequence[Sequence[str]], styles: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Print rows of plain text in columns.
+
+    On a terminal, the first cell has the colour that `styles` gives it. Elsewhere the last column
+    is not folded, and nothing waits for rich.
+    """
+    if is_terminal(sys.stdout):
+        marked = [[escape(cell) for cell in row] for row in rows]
+        for cells in marked:
+            if cells[0] in styles:
+                cells[0] = f"[{styles[cells[0]]}]{cells[0]}[/]"
+        table(marked)
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+
+
+def conclude(headline: str, style: str, rest: str) -> None:
+    """Print the last sentences of a command, whose first words say how it ended."""
+    if is_terminal(sys.stdout):
+        say(f"[{style}]{headline}[/]{escape(rest)}")
+    else:
+        click.echo(headline + rest)
+
+
 def show(table: "Table") -> None:
     """Print a table, folding cells between words to fit the terminal; no number is ever cut.
 
@@ -125,15 +162,10 @@ def show(table: "Table") -> None:
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Stages]:
     """Show progress bars with rate and time left on a terminal, and nothing elsewhere."""
-    if quiet:
+    if quiet or not is_terminal(sys.stderr):
         yield silent
         return
     from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield silent
-        return
     from rich.progress import (
         BarColumn,
         Progress,
@@ -155,6 +187,7 @@ def progress(quiet: bool = False) -> Iterator[Stages]:
 
     description = TextColumn("{task.description:<18}")
     columns = (description, BarColumn(bar_width=24), TaskProgressColumn(), RateColumn())
+    console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bars:
 
         @contextmanager

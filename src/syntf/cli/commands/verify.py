@@ -1,6 +1,5 @@
 """`syntf verify`: check a release that was received."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +86,9 @@ def command(
     private = result.guarantee is not None and result.guarantee.private
     if require_private and result.verified and not private:
         if not as_json:
-            output.say("[bold red]REFUSED[/]: the release is not private, which was required.")
+            output.conclude(
+                "REFUSED", "bold red", ": the release is not private, which was required."
+            )
         return 1
     return 0 if result.verified else 1
 
@@ -135,36 +136,31 @@ def show(result: "VerificationResult") -> None:
     """Print a line per check, what cannot be verified, and the verdict."""
     from syntf.verification.result import FAILED, NOT_CHECKED, OK, UNVERIFIABLE
 
-    styles = {OK: "green", FAILED: "bold red", NOT_CHECKED: "yellow", UNVERIFIABLE: "yellow"}
-    checks, statements = [], []
-    for check in result.checks:
-        name, detail = output.escape(check.name), output.escape(check.detail)
-        if check.name in result.expected:
-            checks.append([f"[{styles[check.status]}]{check.status}[/]", name, detail])
-        else:
-            statements.append([f"  {name}", detail])
-    output.table(checks)
+    styles: dict[str, str] = {
+        OK: "green", FAILED: "bold red", NOT_CHECKED: "yellow", UNVERIFIABLE: "yellow"
+    }  # fmt: skip
+    checks = [check for check in result.checks if check.name in result.expected]
+    statements = [check for check in result.checks if check.name not in result.expected]
+    output.facts([(check.status, check.name, check.detail) for check in checks], styles)
     if statements:
-        output.say("The sender says, and nobody can verify:")
-        output.table(statements)
+        click.echo("The sender says, and nobody can verify:")
+        output.facts([(f"  {check.name}", check.detail) for check in statements])
     if result.checksum is not None:
-        output.say(f"checksum {result.checksum}", wrap=False)
-    output.say(verdict(result), wrap=sys.stdout.isatty())
+        click.echo(f"checksum {result.checksum}")
+    output.conclude(*verdict(result))
 
 
-def verdict(result: "VerificationResult") -> str:
-    """Return the last line: what was verified, and what it does not show."""
+def verdict(result: "VerificationResult") -> tuple[str, str, str]:
+    """Return the last line: its first words, their colour, and what was verified and what not."""
     from syntf.core.exact import shown
     from syntf.verification.result import FAILED, NOT_CHECKED
 
     failed, not_checked = result.with_status(FAILED), result.with_status(NOT_CHECKED)
     if failed:
-        return (
-            f"[bold red]NOT VERIFIED[/]: {len(failed)} of the checks failed, {len(not_checked)} "
-            "were not made."
-        )
+        rest = f": {len(failed)} of the checks failed, {len(not_checked)} were not made."
+        return "NOT VERIFIED", "bold red", rest
     if not result.verified or result.guarantee is None:
-        return f"[bold yellow]NOT CHECKED[/]: {len(not_checked)} checks were not made."
+        return "NOT CHECKED", "bold yellow", f": {len(not_checked)} checks were not made."
     guarantee = result.guarantee
     document = shown(guarantee.loss_per_document, 2)
     if guarantee.unit == "document":
@@ -175,8 +171,8 @@ def verdict(result: "VerificationResult") -> str:
         table = f"this table loses at most {word} per word and {document} per document"
         proof = "That these counts were drawn from it cannot be proved."
     if not guarantee.private:
-        return f"[bold yellow]Verified as marked: NOT PRIVATE[/] ({table}). {proof}"
-    return f"[bold green]Verified[/]: {table}. {proof}"
+        return "Verified as marked: NOT PRIVATE", "bold yellow", f" ({table}). {proof}"
+    return "Verified", "bold green", f": {table}. {proof}"
 
 
 def summary(result: "VerificationResult") -> dict[str, Any]:
