@@ -366,10 +366,15 @@ def test_a_changed_row_is_found(copy, check, name):
 
 
 def test_pilot_rows_exchanged_with_others_are_found(original, copy, check):
-    """The number of pilot rows stays right, but another list follows from them."""
+    """The number of pilot rows stays right, but another list follows from them.
+
+    The others have few different prototypes, so that never as many rows released each as before.
+    """
     frame = read(original)
+    prototypes = frame["prototypes"].to_list()
     pilots = [row for row in range(frame.height) if frame["pilot"][row]]
     others = [row for row in range(frame.height) if not frame["pilot"][row]]
+    others.sort(key=prototypes.__getitem__)
     flags = frame["pilot"].to_list()
     for one, other in zip(pilots, others, strict=False):
         flags[one], flags[other] = False, True
