@@ -12,6 +12,7 @@ fault changed them.
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from syntf.core import entropy
 from syntf.core.checks import positive
 from syntf.core.errors import SyntfError, TableError
 from syntf.core.exact import GRID, exponential_table, log_up
-from syntf.core.parallel import Progress, in_parallel
+from syntf.core.parallel import Progress, beside, in_parallel
 from syntf.mechanism import kernels
 from syntf.mechanism.base import check_rows, largest_ratio
 from syntf.mechanism.rating import ArrayRating, Rating
@@ -105,16 +106,20 @@ class ExponentialMechanism:
             raise SyntfError(
                 f"{self.rating.shape[1]} outputs do not fit a total of 2**{total_bits}"
             )
-        self._table = exponential_table(self.epsilon, weight_bits)
-        if extremes is not None:
-            self.extremes = self._check_extremes(extremes)
-        elif device is not None:
+        # A device receives the vectors while the table is computed.
+        find_table = beside(
+            partial(exponential_table, self.epsilon, weight_bits), quick=device is not None
+        )
+        if extremes is None and device is not None:
             from syntf.mechanism import gpu
 
             self.extremes = Extremes(
-                *gpu.extremes(self.rating, self._table, self.total, device, progress)
+                *gpu.extremes(self.rating, find_table, self.total, device, progress)
             )
-        else:
+        self._table = find_table()
+        if extremes is not None:
+            self.extremes = self._check_extremes(extremes)
+        elif device is None:
             self.extremes = self._measure(progress)
         self.ratio = largest_ratio(self.extremes.low, self.extremes.high)
         self.loss = log_up(self.ratio)

@@ -7,7 +7,7 @@ row outside the extremes is drawn from. The loops are in ``gpu_loops.cu``, which
 on each machine.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -40,20 +40,21 @@ _ROUNDING = 1e-4
 
 def extremes(
     rating: Rating,
-    table: Weights,
+    find_table: Callable[[], Weights],
     total: int,
     device: str,
     progress: Progress | None = None,
 ) -> tuple[Weights, Weights, Weights]:
     """Return the sum of each row and the least and the greatest weight of each column.
 
-    `table` and `total` are those of :func:`syntf.mechanism.reference.weigh`. `progress` is called
-    with the number of rows just submitted.
+    `find_table` returns the table of :func:`syntf.mechanism.reference.weigh`, whose `total` this is.
+    `progress` is called with the number of rows just submitted.
     """
     cupy = load_cupy(device)
     words = rating.words if isinstance(rating, WithEmptyDocument) else rating
     there = _DeviceRating(words, cupy, device)
     inputs, outputs = there.shape
+    table = find_table()
     weights = cupy.asarray(table)
     slope, slack = _line(table)
     # The processor computes the row that belongs to no word, the empty document's.
