@@ -32,6 +32,7 @@ import os
 import pickle
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -492,6 +493,7 @@ def main() -> int:
     parser.add_argument("--ids", action="store_true", help="compare a job with --id and without")
     parser.add_argument("--limit", action="store_true", help="compare two processes with one")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # stop the cluster first
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if options.costs and options.source:

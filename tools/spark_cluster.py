@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -132,6 +132,7 @@ def limited_group(share: float) -> Iterator[Path]:
     ------
     RuntimeError : the kernel has no such groups here, or this user cannot make one.
     """
+    remove_left_groups()
     group = CGROUPS / f"syntf-{os.getpid()}-{time.monotonic_ns()}"
     try:
         group.mkdir()
@@ -148,6 +149,14 @@ def limited_group(share: float) -> Iterator[Path]:
         yield group / "cgroup.procs"
     finally:
         _remove_group(group)
+
+
+def remove_left_groups() -> None:
+    """Delete the control groups of processes that were killed; the kernel keeps those in use."""
+    for group in CGROUPS.glob("syntf-*-*"):
+        if not Path("/proc", group.name.split("-")[1]).exists():
+            with suppress(OSError):
+                group.rmdir()
 
 
 def _remove_group(group: Path) -> None:

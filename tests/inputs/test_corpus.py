@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import mailbox
+import os
 import subprocess
 import sys
 from email.message import EmailMessage
@@ -131,6 +132,15 @@ def test_standard_input_is_read_once(tmp_path):
         [sys.executable, "-c", script], input="text\na\nb\n", capture_output=True, text=True
     )
     assert done.stdout == "False ['a', 'b']\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_named_pipe_is_refused_before_it_is_opened(tmp_path):
+    """It could be read once only: its first lines would be gone when its rows are read."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    for given in ("pipe.csv", "*.csv"):
+        with pytest.raises(SyntfError, match=r"pipe\.csv is not a file.*standard input and give -"):
+            Corpus([tmp_path / given], "text")
 
 
 def test_standard_input_needs_a_format_and_must_be_the_only_input(tmp_path):

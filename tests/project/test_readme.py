@@ -56,6 +56,43 @@ def test_example_of_the_readme_is_that_of_the_picture(readme):
     assert ", ".join(f"{word} {count}" for word, count in released[:13]) in lines
 
 
+def test_figures_of_the_readme_are_those_of_the_last_run(readme):
+    """Each is the figure of docs/benchmarks.md, rounded to the digits that the README shows."""
+    page = (README.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+
+    def cell(label, column=1):
+        (row,) = re.findall(rf"^\| {re.escape(label)} \|.*$", page, re.MULTILINE)[-1:]
+        return float(re.match(r"[\d,.]+", row.split(" | ")[column])[0].replace(",", ""))
+
+    def shown(pattern):
+        (row,) = re.findall(rf"^\| {pattern} \|$", readme, re.MULTILINE)
+        return row if isinstance(row, tuple) else (row,)
+
+    counting = "whole process, against CountVectorizer"
+    drawing = "syntf, preset words, the mechanism alone"
+    hundred = "`syntf anonymize`, × 100"
+    compared = [
+        (r"`syntf anonymize`, from a CSV.* \| ([\d.]+) times the time .*",
+         [cell(f"default settings, {counting}")]),
+        (r"the same with .* \| ([\d.]+) times, ([\d.]+) times",
+         [cell(f"preset words, {counting}"), cell(f"preset paper, {counting}")]),
+        (r"`syntf verify`.* \| ([\d.]+) times the time; with `--preset words` ([\d.]+) times",
+         [cell("verifying, against anonymizing"),
+          cell("preset words, verifying, against anonymizing")]),
+        (r"words drawn .* \| (\d+) million, (\d+),000 times .*",
+         [cell(drawing, 4) / 1e6,
+          cell(f"{drawing}, against dp-diffractor 0.2.1: geometric, ε = 1") / 1e3]),
+        (r"`syntf anonymize` on .* \| (\d+) seconds, ([\d.]+) GB of memory; ([\d.]+) seconds",
+         [cell(hundred), cell(hundred, 3) / 1e3, cell("ten texts, whole process")]),
+        (r"`syntf evaluate` with ten runs; `syntf tune` \| (\d+) seconds; (\d+) seconds",
+         [cell("`syntf evaluate`, ten runs"), cell("`syntf tune --target-utility 0.6`")]),
+    ]  # fmt: skip
+    for pattern, measured in compared:
+        for text, value in zip(shown(pattern), measured, strict=True):
+            digits = len(text.partition(".")[2])
+            assert float(text) == pytest.approx(value, abs=0.501 / 10**digits), pattern
+
+
 def test_commands_of_a_block_write_different_folders(readme):
     blocks = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
     written = [re.findall(r"--out (\S+)", block) for block in blocks]

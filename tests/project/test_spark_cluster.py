@@ -1,5 +1,6 @@
 """The control groups of tools/spark_cluster.py: a worker gets its share of a core, not more."""
 
+import os
 import subprocess
 import sys
 
@@ -23,6 +24,22 @@ def test_without_control_groups_the_message_says_what_is_needed(monkeypatch, tmp
         spark_cluster.limited_group(0.5),
     ):
         pytest.fail("a group was made")
+
+
+def test_groups_that_a_killed_process_left_are_removed(monkeypatch, tmp_path):
+    monkeypatch.setattr(spark_cluster, "CGROUPS", tmp_path)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f"syntf-{ended.pid}-1"
+    running = tmp_path / f"syntf-{os.getpid()}-1"
+    used = tmp_path / f"syntf-{ended.pid}-2"
+    for group in (left, running, used, tmp_path / "others"):
+        group.mkdir()
+    (used / "a").mkdir()  # the kernel refuses to remove a group with processes
+    spark_cluster.remove_left_groups()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["others", running.name, used.name]
+    )
 
 
 def test_processes_of_a_group_use_their_share_of_a_core():

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import load_npz
 
 from syntf import SynTF
+from syntf.codebook import plan
 from syntf.codebook.encoder import Encoded
 from syntf.core import entropy
 from syntf.core.counts import Rows
@@ -102,6 +103,28 @@ def test_the_estimator_promises_exactly_the_loss_that_was_asked_for(texts):
     assert synthetic.guarantee_.loss_per_document == 6
     assert len(synthetic.labels_) == 12
     assert synthetic.transform(["", "qwxyz"]).sum() == 2 * counts[0].sum()
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "told"),
+    [(240, {}, True), (40, {}, False), (240, {"pilot": False}, False)],
+    ids=["many", "few", "no pilot wanted"],
+)
+def test_standard_input_that_is_too_long_for_a_pilot_is_told(
+    texts, tmp_path, monkeypatch, small, rows, options, told
+):
+    monkeypatch.setattr(plan, "PILOT_FROM", 45)
+    with texts.open("rb") as whole:
+        lines = whole.readlines()[: rows + 1]
+    (tmp_path / "stdin.csv").write_bytes(b"".join(lines))
+    with (tmp_path / "stdin.csv").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        made = release("-", tmp_path / "out", document_loss=10, input_format="csv", **options)
+    assert made.guarantee.document.pilot == 0
+    assert any("more than 50 documents" in notice for notice in made.input_notices) == told
+    made = release(texts, tmp_path / "file", document_loss=10)
+    assert made.guarantee.document.pilot > 0
+    assert not made.input_notices
 
 
 def encoded_numbers(numbers):

@@ -368,6 +368,16 @@ def test_a_small_first_shard_stays_in_memory(tmp_path, monkeypatch):
     assert np.array_equal(load_npz(tmp_path / "out" / "vectors.npz").toarray(), COUNTS.toarray())
 
 
+def test_a_draft_holds_no_open_file_where_there_are_no_locks(tmp_path, monkeypatch):
+    """Windows cannot delete an open file, so the folder of the draft would stay."""
+    monkeypatch.setattr(drafts, "fcntl", None)
+    with drafts.Draft(tmp_path / "out") as draft:
+        assert os.listdir(tmp_path / ".out.partial") == []
+        draft.add(COUNTS, DOCUMENTS)
+        draft.finish(TERMS, promise(), PORTRAIT)
+    assert os.listdir(tmp_path) == ["out"]
+
+
 @pytest.mark.parametrize("size", [3, 4])
 def test_full_shards_are_written_to_disk_at_once(tmp_path, monkeypatch, size):
     """A shard that is full; and a short one, as soon as another follows."""

@@ -3,8 +3,10 @@
 import http.client
 import os
 import signal
+import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 
@@ -77,7 +79,7 @@ def test_a_killed_worker_is_replaced_and_the_budget_still_holds(start, tmp_path)
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_everything_that_was_charged_is_answered_before_the_service_stops(start, tmp_path, workers):
-    """Clients send without a pause, and the service is stopped: no charge is without an answer."""
+    """Clients send without a pause, and the service is stopped while they wait for charges."""
     ledger = Ledger.create(tmp_path / "texts.ledger", budget=10)
     options = ["--document-loss", "10", "--workers", workers, "--ledger", str(ledger.path)]
     with start(*options, words=False) as server:
@@ -93,7 +95,11 @@ def test_everything_that_was_charged_is_answered_before_the_service_stops(start,
         with ThreadPoolExecutor(20) as pool:
             clients = [pool.submit(answered, client) for client in range(20)]
             wait_until(lambda: len(ledger.verify().runs) > 20)
-            server.process.send_signal(signal.SIGTERM)
+            with closing(sqlite3.connect(ledger.path, timeout=30, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")  # now all charges wait, as for a slow disk
+                time.sleep(0.3)
+                server.process.send_signal(signal.SIGTERM)
+                time.sleep(1)
             total = sum(client.result() for client in clients)
         code, printed = server.ended()
     assert code == 0, printed

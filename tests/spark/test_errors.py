@@ -102,6 +102,16 @@ def test_other_frames_are_refused(package):
         anonymize(kind({"text": ["a"]}))
 
 
+@pytest.mark.parametrize("error", ["PythonException", "Py4JJavaError"])
+def test_executors_without_syntf_are_named(error):
+    message = f"""{error}: An exception was thrown from the Python worker: Traceback
+  File "rows.py", line 3, in <module>
+ModuleNotFoundError: No module named 'syntf'"""
+    cause = errors.cause(message)
+    assert cause.startswith("the Python of the executors lacks a module: install syntf there")
+    assert "PYSPARK_PYTHON" in cause
+
+
 # With a session
 
 

@@ -129,7 +129,7 @@ def _verifying(found: Results) -> list[Figure]:
         ),
         *compared(
             "corpus/verify-default", "preset words, verifying, against anonymizing",
-            found["corpus/verify-default/1"], found["corpus/default/1"],
+            found["corpus/verify-default/1"], found["corpus/default/1"], must=1.0,
         ),
     ]  # fmt: skip
 

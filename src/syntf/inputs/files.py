@@ -108,6 +108,12 @@ def expand(inputs: Sequence[str | PathLike[str]]) -> list[Place]:
         if isinstance(place, Path):
             if not place.exists():
                 raise SyntfError(f"no file or folder at {place}")
+            if not (place.is_file() or place.is_dir()):
+                # A pipe would be opened several times, and its first rows would be lost.
+                raise SyntfError(
+                    f"{display_name(place)} is not a file; to read a pipe, redirect it to standard "
+                    "input and give - in its place"
+                )
             key = (place.stat().st_dev, place.stat().st_ino)
         if key in known:
             raise SyntfError(

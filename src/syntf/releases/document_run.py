@@ -48,6 +48,11 @@ from syntf.report.document_summary import DocumentSummary
 SAMPLE = PILOT_MOST
 """Documents whose encoded vectors are kept in the first pass."""
 
+NO_PILOT = (
+    "standard input has more than {most:,} documents and can be read only once, so no pilot has "
+    "adapted the list to them: more of the topics is kept if you give a file"
+)
+
 _BITS_AT_ONCE = 1 << 12
 
 
@@ -212,6 +217,8 @@ class DocumentRun:
                 if sample.complete or not repeatable:
                     batches.append(batch)
                 if not (sample.complete or repeatable):  # too long to be kept, and read once
+                    if self.anonymizer.mechanism(sample.seen).plan.pilot:
+                        rows.corpus.notices.append(NO_PILOT.format(most=SAMPLE))
                     pilot = self._begin(None, sample)
                     yield from self._from_stream(rows, chain(batches, stream), pilot)
                     return

@@ -8,10 +8,11 @@ import io
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from arro3.core import Table
@@ -206,12 +207,16 @@ class Draft:
         counts = Rows(data, indices, indptr, (int(shape[0]), int(shape[1])))
         return counts, tables.from_parquet(documents)
 
-    def _acquire_lock(self) -> IO[bytes]:
-        """Lock the draft: one run at a time writes to it. The lock ends with the process."""
-        lock = (self._folder / _LOCK).open("wb")
+    def _acquire_lock(self) -> ExitStack:
+        """Lock the draft: one run at a time writes to it. The lock ends with the process.
+
+        Windows lacks such locks, and could not delete a draft with an open file.
+        """
+        lock = ExitStack()
         if fcntl is not None:
+            file = lock.enter_context((self._folder / _LOCK).open("wb"))
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 lock.close()
                 raise SyntfError(f"another run is writing to {self.target}: wait for it") from None

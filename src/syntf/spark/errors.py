@@ -29,12 +29,16 @@ _SCHEMES = {
 }  # fmt: skip
 _NO_CLASS = re.compile(r"Class \S*\.(\w+) not found")
 _S3 = 'No FileSystem for scheme "s3"'
-_UNREACHABLE = {
+_KNOWN = {
     "No FileSystem for scheme": "Spark has no file system for such an address: check how it begins",
     "java.net.UnknownHostException": "there is no such host: check the addresses",
     "failed on connection exception": "nothing answers at the address: check host and port",
+    "ModuleNotFoundError: No module named": (
+        "the Python of the executors lacks a module: install syntf there, in the same version and "
+        "with what it needs, or name another Python in PYSPARK_PYTHON"
+    ),
 }
-"""What is wrong, by what an error of Hadoop contains. Nothing of the error itself is quoted."""
+"""What is wrong, by what an error of Spark contains. Nothing of the error itself is quoted."""
 
 ADVICE = {
     "JAVA_GATEWAY_EXITED": "Java did not start: check that it is version 17, and JAVA_HOME",
@@ -102,7 +106,7 @@ def cause(message: str) -> str | None:
         )
     if _S3 in message:
         return "Spark has no file system for s3://: write s3a://, which needs hadoop-aws"
-    for sign, line in _UNREACHABLE.items():
+    for sign, line in _KNOWN.items():
         if sign in message:
             return line
     return None
