@@ -20,8 +20,9 @@ from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.inputs.formats.parquet import TRIAL, WHOLE, try_files
 from syntf.releases.contents.writers import write_documents
+from syntf.verification.parquet_fields import FOOTER
 from syntf.verification.result import NotCheckedError, one_line
-from syntf.verification.thrift import Thrift
+from syntf.verification.thrift import Thrift, fits
 
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
@@ -73,14 +74,6 @@ WRITERS = re.compile(
     + rb"(-(databricks|amzn)-?[0-9]{1,6})? " + _BUILD
 )  # fmt: skip
 """How arro3, polars and Spark name themselves in a file. Old versions of polars have no number."""
-
-FOOTER_FIELDS = {1, 2, 3, 4, 5, 6, 7}
-COLUMN_FIELDS = set(range(1, 11))
-GROUP_FIELDS = {1, 2, 3, 5, 6, 7}
-CHUNK_FIELDS = {2, 3, 4, 5, 6, 7}
-VALUES_FIELDS = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16}
-STATISTICS_FIELDS = set(range(1, 9))
-"""The fields that arro3, polars or Spark write into the footer, and into each of its parts."""
 
 SPARK_KEYS = frozenset(
     "type fields nullable metadata elementType containsNull keyType valueType valueContainsNull "
@@ -265,27 +258,9 @@ def _check_writer(name: bytes) -> None:
 
 
 def _check_fields(footer: dict[int, Any]) -> None:
-    """Refuse a footer with fields, or with text in places, that no writer has."""
-    fields = [(footer, FOOTER_FIELDS)]
-    fields += [(column, COLUMN_FIELDS) for column in footer[2]]
-    fields += [(entry, {1, 2}) for entry in footer.get(5, [])]
-    for group in footer.get(4, []):
-        fields.append((group, GROUP_FIELDS))
-        for chunk in group[1]:
-            about = chunk[3]
-            fields += [(chunk, CHUNK_FIELDS), (about, VALUES_FIELDS)]
-            fields.append((about.get(12, {}), STATISTICS_FIELDS))
-            fields += [(part, {1, 2, 3}) for part in [*about.get(13, []), about.get(16, {})]]
-    types = [column.get(10, {}) for column in footer[2]]
-    orders = [order for order in footer.get(7, []) if order != {1: {}}]
-    if orders or _has_text(types) or any(part.keys() - known for part, known in fields):
+    """Refuse a footer with fields that no writer has."""
+    if not fits(footer, FOOTER):
         raise SyntfError("the footer has a field that no writer has")
-
-
-def _has_text(part: Any) -> bool:
-    """Tell whether bytes stand anywhere in a part of the footer."""
-    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return isinstance(part, bytes) or any(map(_has_text, inner))
 
 
 def _check_names(footer: dict[int, Any], own: dict[int, Any]) -> None:
@@ -364,7 +339,10 @@ def _footer_size(raw: bytes) -> int:
 
 
 def _footer(raw: bytes) -> dict[int, Any]:
-    """Return the footer: the fields of its Thrift structures by their numbers."""
+    """Return the footer: the fields of its Thrift structures by their numbers.
+
+    Their values have the types that every library expects, or libraries would read other values.
+    """
     size = _footer_size(raw)
     if raw[:4] != MAGIC or raw[-4:] != MAGIC or size > min(LARGEST_FOOTER, len(raw) - 12):
         raise SyntfError("this is not a Parquet file")
@@ -372,4 +350,6 @@ def _footer(raw: bytes) -> dict[int, Any]:
     fields: dict[int, Any] = reader.struct()
     if reader.place != len(raw) - 8:
         raise SyntfError("there are bytes after the footer")
+    if not fits(fields, FOOTER, others=True):
+        raise SyntfError("the footer has a value of another type than writers write")
     return fields
