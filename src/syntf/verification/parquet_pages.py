@@ -12,7 +12,6 @@ or a dictionary as large as they are, beside pages that do not use it.
 """
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.verification.parquet_fields import BOUNDS, OFFSETS, PAGE
 from syntf.verification.thrift import Shape, Thrift, fits
@@ -70,7 +70,7 @@ class _Values:
     @classmethod
     def of(cls, column: pl.Series) -> "_Values":
         found, parts = cls(), list[pl.Series]()
-        for leaf in _leaves(column):
+        for leaf in tables.leaves(column):
             if leaf.dtype == pl.String or leaf.dtype == pl.Binary:
                 texts = leaf.cast(pl.Binary)
                 parts.append(texts.unique())
@@ -102,21 +102,6 @@ class _Values:
             last -= 1
         starts = bound[:-1], bound[: max(0, last)]
         return place > 0 and bool(bound) and self.texts[place - 1].startswith(starts)
-
-
-def _leaves(column: pl.Series) -> Iterator[pl.Series]:
-    """Yield the values inside lists and structures, without missing ones."""
-    kind = column.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        yield from _leaves(column.drop_nulls().explode())
-    elif isinstance(kind, pl.Struct):
-        for one in kind.fields:
-            yield from _leaves(column.struct.field(one.name))
-    elif type(kind).__name__ == "Map":  # older versions of polars have none
-        pairs = pl.Struct({"key": kind.key, "value": kind.value})  # type: ignore[attr-defined]
-        yield from _leaves(column.cast(pl.List(pairs)))
-    else:
-        yield column.drop_nulls()
 
 
 def check_pages(raw: bytes, footer: Fields, own: bytes) -> None:
