@@ -199,6 +199,15 @@ def test_metadata_of_spark_passes(tmp_path):
     assert not checked(tmp_path, file.bytes())
 
 
+@pytest.mark.parametrize("name", [ARRO3, SPARK])
+def test_metadata_in_the_arrow_schema_is_refused(tmp_path, name):
+    noted = DOCUMENTS.with_schema(DOCUMENTS.schema.with_metadata({"note": SECRET[:90].decode()}))
+    buffer = io.BytesIO()
+    write_parquet(noted, buffer, created_by=name)
+    with pytest.raises(SyntfError, match="the description of the columns is too long"):
+        checked(tmp_path, buffer.getvalue())
+
+
 def packed_pages(codec):
     """The packed bytes of all pages of a file, each with its unpacked size."""
     file = file_of(compression=codec)

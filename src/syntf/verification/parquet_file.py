@@ -27,8 +27,9 @@ from syntf.verification.thrift import Thrift, fits
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
 SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
-ALLOWED_METADATA = {"ARROW:schema", "org.apache.spark.version", SPARK_SCHEMA}
-SPARE_SCHEMA_BYTES = 64
+ARROW_SCHEMA = "ARROW:schema"
+ALLOWED_METADATA = {ARROW_SCHEMA, "org.apache.spark.version", SPARK_SCHEMA}
+SPARE_SCHEMA_BYTES = 16
 """Bytes per column by which two versions of a library may describe a schema differently."""
 BY_POLARS = b"Polars"
 """How polars names itself in a file. It wrote the documents of earlier releases."""
@@ -295,11 +296,14 @@ def _check_structure(raw: bytes, footer: dict[int, Any], own: dict[int, Any]) ->
         if start != end:
             raise SyntfError("the columns do not fill the file")
         end = start + size
-    _check_metadata(footer.get(5, []), own[2])
+    _check_metadata(footer.get(5, []), own)
 
 
-def _check_metadata(entries: list[dict[int, Any]], columns: list[dict[int, Any]]) -> None:
-    """Refuse metadata that no writer has; `columns` are those of a footer for this table."""
+def _check_metadata(entries: list[dict[int, Any]], own: dict[int, Any]) -> None:
+    """Refuse metadata that no writer has; `own` is a footer for this table."""
+    columns = own[2]
+    longest = SPARE_SCHEMA_BYTES * len(columns)
+    longest += sum(len(entry[2]) for entry in own[5] if entry[1] == ARROW_SCHEMA.encode())
     names = [entry[1].decode() for entry in entries]
     if set(names) - ALLOWED_METADATA or len(set(names)) < len(names):
         raise SyntfError("the footer holds other metadata than syntf or Spark writes")
@@ -312,7 +316,7 @@ def _check_metadata(entries: list[dict[int, Any]], columns: list[dict[int, Any]]
             if json.dumps(schema, separators=(",", ":"), ensure_ascii=False) != value:
                 raise SyntfError("the schema of Spark is not written as Spark writes it")
             _check_spark_schema(schema, {column[4].decode() for column in columns})
-        if name == "ARROW:schema" and len(value) > len(columns) * (256 + SPARE_SCHEMA_BYTES) + 256:
+        if name == ARROW_SCHEMA and len(value) > longest:
             raise SyntfError("the description of the columns is too long")
 
 
