@@ -130,3 +130,36 @@ def test_a_file_names_the_library_and_its_version():
     raw = tables.as_parquet(tables.of({"topic": tables.strings(["a"])}))
     assert tables.CREATED_BY.encode() in raw
     assert set(pl.read_parquet_metadata(io.BytesIO(raw))) == {"ARROW:schema"}
+
+
+DAYS = (date.max - date(1970, 1, 1)).days
+ZONED = pl.Datetime("us", "Europe/Berlin")
+BEYOND = {
+    "date": pl.Series([0, DAYS + 1], dtype=pl.Int32).cast(pl.Date),
+    "infinity": pl.Series([-(2**31)], dtype=pl.Int32).cast(pl.Date),
+    "time stamp": pl.Series([(DAYS + 1) * 86_400_000]).cast(pl.Datetime("ms")),
+    "local time": pl.Series([(DAYS + 1) * 86_400_000_000 - 1]).cast(ZONED),
+    "duration": pl.Series([2**63 - 1]).cast(pl.Duration("ms")),
+    "list": pl.Series([[DAYS + 1], []], dtype=pl.List(pl.Int32)).cast(pl.List(pl.Date)),
+    "structure": pl.Series([{"a": DAYS + 1}]).cast(pl.Struct({"a": pl.Date})),
+}
+KNOWN = {
+    "dates": pl.Series([date.min, date.max, None]),
+    "time stamps": pl.Series([datetime.min, datetime.max]),
+    "universal": pl.Series([datetime(9999, 12, 31, tzinfo=UTC)]),
+    "durations": pl.Series([timedelta.max.days * 86_400_000]).cast(pl.Duration("ms")),
+    "nothing": pl.Series([None], dtype=pl.Date),
+    "lists": pl.Series([[time.max], [], None]),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_dates_that_python_does_not_have_are_refused(name):
+    with pytest.raises(SyntfError, match="holds a date outside the years 1 to 9999"):
+        tables.require_dates(BEYOND[name])
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_dates_that_python_has_are_accepted(name):
+    tables.require_dates(KNOWN[name])
+    assert len(KNOWN[name].to_list())

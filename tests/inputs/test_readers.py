@@ -386,6 +386,14 @@ def test_other_column_types_become_text_or_are_refused(tmp_path):
         texts(frame, "time")
 
 
+@pytest.mark.parametrize("name", ["text", "who"])
+def test_a_date_beyond_all_calendars_is_not_text(tmp_path, name):
+    never = pl.Series(name, [2**31 - 1], dtype=pl.Int32).cast(pl.Date)
+    pl.DataFrame({"other": ["a"]}).with_columns(never).write_parquet(tmp_path / "in.parquet")
+    with pytest.raises(SyntfError, match=f"column '{name}' holds Date, not text"):
+        texts(read(tmp_path / "in.parquet"), name)
+
+
 def test_lone_surrogates_are_replaced_inside_lists_too(tmp_path):
     path = put(tmp_path, "a.jsonl", b'{"text": "cat", "tags": ["\\ud800", ["\\ud800"]]}\n')
     assert texts(read(path), "text") == ["cat"]

@@ -86,6 +86,22 @@ def test_a_column_that_cannot_be_released_charges_no_ledger(tmp_path):
     assert not ledger.verify().runs
 
 
+@pytest.mark.parametrize("format", ["npz", "csv"])
+def test_a_date_that_python_does_not_have_charges_no_ledger(tmp_path, format):
+    """Databases write infinity as such a date. It may stand in any row."""
+    day = pl.Series("day", [0] * 1999 + [2**31 - 1], dtype=pl.Int32).cast(pl.Date)
+    frame = pl.DataFrame({"text": ["a fast car"] * 2000}).with_columns(day)
+    frame.write_parquet(tmp_path / "mails.parquet")
+    ledger = Ledger.create(tmp_path / "texts.ledger", budget=1000)
+    with pytest.raises(SyntfError, match="the column 'day' holds a date outside the years"):
+        release(
+            tmp_path / "mails.parquet", tmp_path / "out", keep=["day"], ledger=ledger,
+            format=format, **OPTIONS,
+        )  # fmt: skip
+    assert not ledger.verify().runs
+    assert [path.name for path in tmp_path.iterdir() if "out" in path.name] == []
+
+
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_a_nul_in_the_name_of_a_kept_column_charges_no_ledger(tmp_path, suffix):
     frame = pl.DataFrame({"text": ["a dog", "a cat"], "to\0pic": ["pets", "pets"]})

@@ -81,6 +81,15 @@ def written(kind, value):
     return b"".join(parts) + b"\0"
 
 
+def disguised(at, secret):
+    """A text that holds an unknown field and then a number as field `at`, as libraries read it.
+
+    They do so if they expect a number in its place.
+    """
+    unknown = bytes([BINARY]) + varint(100 << 1) + varint(len(secret)) + secret
+    return unknown + bytes([I64]) + varint(at << 1) + varint(0)
+
+
 @dataclass
 class Column:
     """A column chunk: what the footer says of it, and each page as its header and its bytes."""

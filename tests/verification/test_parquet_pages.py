@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from arro3.io import write_parquet
-from parquet_forging import BINARY, I32, I64, LIST, STRUCT, ParquetFile, written
+from parquet_forging import BINARY, I32, I64, LIST, STRUCT, ParquetFile, disguised, written
 
 from syntf.core import tables
 from syntf.core.errors import SyntfError
@@ -101,6 +101,23 @@ def list_of_statistics(file):
     about[16] = (STRUCT, {3: (LIST, (I64, list(range(1000))))})
 
 
+def text_in_place_of_a_number(file, *, part, at):
+    parts = {
+        "footer": file.footer,
+        "column": file.footer[2][1][1][1],
+        "row group": file.footer[4][1][1][0],
+        "chunk": file.column("topic").chunk,
+        "statistics": file.column("topic").about[12][1],
+        "page": file.column("topic").pages[-1][0],
+        "data page": file.column("topic").pages[-1][0][5][1],
+    }
+    parts[part][at] = (BINARY, disguised(at, SECRET))
+
+
+def type_of_the_column(file, *, inner):
+    file.footer[2][1][1][1][10] = (STRUCT, {1: (STRUCT, inner)})
+
+
 def metadata(*entries):
     """Return a function that replaces the metadata in the footer."""
     pairs = [{1: (BINARY, name.encode()), 2: (BINARY, value.encode())} for name, value in entries]
@@ -140,6 +157,19 @@ VERSION = ("org.apache.spark.version", "4.0.1")
         (partial(index, at=4, content=OFFSETS), "other pages"),
         (partial(index, at=6, content=BOUNDS), "that it does not have"),
         (partial(index, at=6, content={9: (BINARY, SECRET)}), "a field that no writer has"),
+        *[
+            (partial(text_in_place_of_a_number, part=part, at=at), "another type|no writer has")
+            for part, at in [
+                ("footer", 1), ("column", 2), ("column", 9), ("row group", 5), ("row group", 7),
+                ("chunk", 2), ("chunk", 5), ("statistics", 3), ("page", 4), ("data page", 4),
+            ]
+        ],
+        *[
+            (partial(type_of_the_column, inner=inner), "a field that no writer has")
+            for inner in (
+                {5: (LIST, (3, list(SECRET)))}, {at: (I64, 1 << 60) for at in range(1, 999)},
+            )
+        ],
         (list_of_encodings, "twice or very often"),
         (list_of_statistics, "twice or very often"),
         (metadata(VERSION, VERSION), "other metadata"),
@@ -167,6 +197,15 @@ def test_metadata_of_spark_passes(tmp_path):
     file = file_of(SPARK)
     metadata(VERSION, (parquet_file.SPARK_SCHEMA, schema()))(file)
     assert not checked(tmp_path, file.bytes())
+
+
+@pytest.mark.parametrize("name", [ARRO3, SPARK])
+def test_metadata_in_the_arrow_schema_is_refused(tmp_path, name):
+    noted = DOCUMENTS.with_schema(DOCUMENTS.schema.with_metadata({"note": SECRET[:90].decode()}))
+    buffer = io.BytesIO()
+    write_parquet(noted, buffer, created_by=name)
+    with pytest.raises(SyntfError, match="the description of the columns is too long"):
+        checked(tmp_path, buffer.getvalue())
 
 
 def packed_pages(codec):
@@ -209,6 +248,39 @@ def test_libraries_refuse_bytes_behind_packed_ones(tmp_path, codec, name, page):
     column.pages[page] = header, body + SECRET
     with pytest.raises(SyntfError, match="cannot be read"):
         checked(tmp_path, file.bytes())
+
+
+def empty_blocks_of_zstd(body):
+    """Blocks of a literal that is repeated zero times, before the first block of a frame."""
+    assert body[4] >> 5 == 1  # the frame states a size of one byte
+    block = (3 << 3 | 2 << 1).to_bytes(3, "little") + b"\1%c\0"
+    return body[:6] + b"".join(block % byte for byte in SECRET) + body[6:]
+
+
+def empty_blocks_of_gzip(body):
+    """Stored blocks of no bytes, each of which has five bits to spare."""
+    blocks = b"".join(bytes([(byte & 31) << 3]) + b"\0\0\xff\xff" for byte in SECRET)
+    return body[:10] + blocks + body[10:]
+
+
+@pytest.mark.parametrize(
+    ("codec", "hide"),
+    [("zstd(3)", empty_blocks_of_zstd), ("gzip(6)", empty_blocks_of_gzip)],
+)
+def test_blocks_that_unpack_to_nothing_are_refused(tmp_path, codec, hide):
+    file = file_of(SPARK, codec)
+    column = file.column("topic")
+    header, body = column.pages[-1]
+    body = hide(body)
+    header[3] = (I32, len(body))
+    column.pages[-1] = header, body
+    with pytest.raises(SyntfError, match="more than the values"):
+        checked(tmp_path, file.bytes())
+
+
+def test_a_truth_value_is_one_of_two():
+    with pytest.raises(SyntfError, match="neither true nor false"):
+        Thrift(bytes([1 << 4 | LIST, 1 << 4 | 1, 77, 0]), 0).struct()
 
 
 def test_a_longer_form_of_a_number_is_refused():

@@ -9,6 +9,7 @@ the input was read.
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from arro3.io import __version__ as version
 from arro3.io import read_ipc_stream, read_parquet, write_ipc_stream, write_parquet
 from numpy.typing import NDArray
 
-from syntf.core.errors import SyntfError, printable
+from syntf.core.errors import InputError, SyntfError, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +40,11 @@ PLAIN_TYPES = frozenset(
     "String Binary Null Date Time Datetime Duration".split()
 )
 """The types of polars, besides nested ones, that stand for nothing but their values."""
+
+_IN_A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+_DATES = (date.min - date(1970, 1, 1)).days, (date.max - date(1970, 1, 1)).days
+_DURATIONS = timedelta.min.days, timedelta.max.days
+"""The dates and durations that Python has, in days."""
 
 CREATED_BY = f"arro3 version {version}"
 """How a Parquet file names the library that wrote it. Another version may write other bytes."""
@@ -92,6 +98,50 @@ def from_polars(frame: "pl.DataFrame") -> Table:
     frame.rechunk().write_ipc_stream(stream, compat_level=CompatLevel.oldest())
     stream.seek(0)
     return joined([read_ipc_stream(stream).read_all()])
+
+
+def leaves(column: "pl.Series") -> "Iterator[pl.Series]":
+    """Yield the values inside lists and structures, without missing ones."""
+    import polars as pl
+
+    kind = column.dtype
+    if isinstance(kind, pl.List | pl.Array):
+        yield from leaves(column.drop_nulls().explode())
+    elif isinstance(kind, pl.Struct):
+        for one in kind.fields:
+            yield from leaves(column.struct.field(one.name))
+    elif type(kind).__name__ == "Map":  # older versions of polars have none
+        pairs = pl.Struct({"key": kind.key, "value": kind.value})  # type: ignore[attr-defined]
+        yield from leaves(column.cast(pl.List(pairs)))
+    else:
+        yield column.drop_nulls()
+
+
+def require_dates(column: "pl.Series") -> None:
+    """Refuse dates and durations that Python does not have, such as the year 10000.
+
+    Writing them as text, or looking for what they tell, would fail after the release was drawn.
+    """
+    if not all(map(_has_known_dates, leaves(column))):
+        raise InputError(
+            f"the column {printable(column.name)!r} holds a date outside the years 1 to 9999, or a "
+            "duration of more than 999,999,999 days: leave the column out or correct it"
+        )
+
+
+def _has_known_dates(leaf: "pl.Series") -> bool:
+    import polars as pl
+
+    kind = leaf.dtype
+    if not isinstance(kind, pl.Date | pl.Datetime | pl.Duration):
+        return True
+    in_a_day = 1 if isinstance(kind, pl.Date) else _IN_A_DAY[kind.time_unit]
+    days = leaf.to_physical() // in_a_day
+    first, last = _DURATIONS if isinstance(kind, pl.Duration) else _DATES
+    if not days.is_between(first, last).all():
+        return False
+    zoned = isinstance(kind, pl.Datetime) and kind.time_zone is not None
+    return not zoned or _has_known_dates(leaf.dt.replace_time_zone(None))
 
 
 def large_integers(frame: "pl.DataFrame") -> str | None:

@@ -50,8 +50,8 @@ def text_column(values: Values, column: str, undecodable: Undecodable = "replace
     try:
         if not values.dtype.is_nested():
             return values.cast(pl.String).fill_null("")
-    except pl.exceptions.PolarsError:
-        pass  # a type without a text form, such as a duration
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        pass  # a type without a text form, such as a duration, or a date beyond all calendars
     # Name the kind of type alone: the fields of a structure and the values of an enumeration are
     # data.
     raise SyntfError(f"column {column!r} holds {values.dtype.base_type()}, not text")

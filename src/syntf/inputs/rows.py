@@ -109,6 +109,13 @@ class Rows:
                 kept[name] = tables.from_polars(values.to_frame()).column(name)
         return kept
 
+    def require_releasable(self) -> None:
+        """Refuse columns with a name, a type or values that a release cannot hold."""
+        self[:0].as_arrow()
+        for values in self.values.values():
+            if not isinstance(values, list):
+                tables.require_dates(values)
+
     def frame(self) -> "pl.DataFrame":
         """Return the rows as a frame of polars."""
         import polars as pl

@@ -72,10 +72,10 @@ class Rest:
     def _look_at(self, batch: Rows) -> None:
         """Keep the released columns of the first rows: as many of them wherever batches end.
 
-        Raises a SyntfError if a column has a type that cannot be released. A ledger is charged
-        after the first pass, so nothing is charged then.
+        Raises a SyntfError if a column cannot be released. A ledger is charged after the first
+        pass, so nothing is charged then.
         """
-        batch.only(self.columns)[:0].as_arrow()
+        batch.only(self.columns).require_releasable()
         before = [] if self.first_columns is None else [self.first_columns]
         missing = LOOKED_AT - sum(rows.height for rows in before)
         if missing > 0 and self.columns:

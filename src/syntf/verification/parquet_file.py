@@ -20,14 +20,16 @@ from syntf.core import tables
 from syntf.core.errors import SyntfError
 from syntf.inputs.formats.parquet import TRIAL, WHOLE, try_files
 from syntf.releases.contents.writers import write_documents
+from syntf.verification.parquet_fields import FOOTER
 from syntf.verification.result import NotCheckedError, one_line
-from syntf.verification.thrift import Thrift
+from syntf.verification.thrift import Thrift, fits
 
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 1 << 26
 SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
-ALLOWED_METADATA = {"ARROW:schema", "org.apache.spark.version", SPARK_SCHEMA}
-SPARE_SCHEMA_BYTES = 64
+ARROW_SCHEMA = "ARROW:schema"
+ALLOWED_METADATA = {ARROW_SCHEMA, "org.apache.spark.version", SPARK_SCHEMA}
+SPARE_SCHEMA_BYTES = 16
 """Bytes per column by which two versions of a library may describe a schema differently."""
 BY_POLARS = b"Polars"
 """How polars names itself in a file. It wrote the documents of earlier releases."""
@@ -73,14 +75,6 @@ WRITERS = re.compile(
     + rb"(-(databricks|amzn)-?[0-9]{1,6})? " + _BUILD
 )  # fmt: skip
 """How arro3, polars and Spark name themselves in a file. Old versions of polars have no number."""
-
-FOOTER_FIELDS = {1, 2, 3, 4, 5, 6, 7}
-COLUMN_FIELDS = set(range(1, 11))
-GROUP_FIELDS = {1, 2, 3, 5, 6, 7}
-CHUNK_FIELDS = {2, 3, 4, 5, 6, 7}
-VALUES_FIELDS = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16}
-STATISTICS_FIELDS = set(range(1, 9))
-"""The fields that arro3, polars or Spark write into the footer, and into each of its parts."""
 
 SPARK_KEYS = frozenset(
     "type fields nullable metadata elementType containsNull keyType valueType valueContainsNull "
@@ -265,27 +259,9 @@ def _check_writer(name: bytes) -> None:
 
 
 def _check_fields(footer: dict[int, Any]) -> None:
-    """Refuse a footer with fields, or with text in places, that no writer has."""
-    fields = [(footer, FOOTER_FIELDS)]
-    fields += [(column, COLUMN_FIELDS) for column in footer[2]]
-    fields += [(entry, {1, 2}) for entry in footer.get(5, [])]
-    for group in footer.get(4, []):
-        fields.append((group, GROUP_FIELDS))
-        for chunk in group[1]:
-            about = chunk[3]
-            fields += [(chunk, CHUNK_FIELDS), (about, VALUES_FIELDS)]
-            fields.append((about.get(12, {}), STATISTICS_FIELDS))
-            fields += [(part, {1, 2, 3}) for part in [*about.get(13, []), about.get(16, {})]]
-    types = [column.get(10, {}) for column in footer[2]]
-    orders = [order for order in footer.get(7, []) if order != {1: {}}]
-    if orders or _has_text(types) or any(part.keys() - known for part, known in fields):
+    """Refuse a footer with fields that no writer has."""
+    if not fits(footer, FOOTER):
         raise SyntfError("the footer has a field that no writer has")
-
-
-def _has_text(part: Any) -> bool:
-    """Tell whether bytes stand anywhere in a part of the footer."""
-    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return isinstance(part, bytes) or any(map(_has_text, inner))
 
 
 def _check_names(footer: dict[int, Any], own: dict[int, Any]) -> None:
@@ -320,11 +296,14 @@ def _check_structure(raw: bytes, footer: dict[int, Any], own: dict[int, Any]) ->
         if start != end:
             raise SyntfError("the columns do not fill the file")
         end = start + size
-    _check_metadata(footer.get(5, []), own[2])
+    _check_metadata(footer.get(5, []), own)
 
 
-def _check_metadata(entries: list[dict[int, Any]], columns: list[dict[int, Any]]) -> None:
-    """Refuse metadata that no writer has; `columns` are those of a footer for this table."""
+def _check_metadata(entries: list[dict[int, Any]], own: dict[int, Any]) -> None:
+    """Refuse metadata that no writer has; `own` is a footer for this table."""
+    columns = own[2]
+    longest = SPARE_SCHEMA_BYTES * len(columns)
+    longest += sum(len(entry[2]) for entry in own[5] if entry[1] == ARROW_SCHEMA.encode())
     names = [entry[1].decode() for entry in entries]
     if set(names) - ALLOWED_METADATA or len(set(names)) < len(names):
         raise SyntfError("the footer holds other metadata than syntf or Spark writes")
@@ -337,7 +316,7 @@ def _check_metadata(entries: list[dict[int, Any]], columns: list[dict[int, Any]]
             if json.dumps(schema, separators=(",", ":"), ensure_ascii=False) != value:
                 raise SyntfError("the schema of Spark is not written as Spark writes it")
             _check_spark_schema(schema, {column[4].decode() for column in columns})
-        if name == "ARROW:schema" and len(value) > len(columns) * (256 + SPARE_SCHEMA_BYTES) + 256:
+        if name == ARROW_SCHEMA and len(value) > longest:
             raise SyntfError("the description of the columns is too long")
 
 
@@ -364,7 +343,10 @@ def _footer_size(raw: bytes) -> int:
 
 
 def _footer(raw: bytes) -> dict[int, Any]:
-    """Return the footer: the fields of its Thrift structures by their numbers."""
+    """Return the footer: the fields of its Thrift structures by their numbers.
+
+    Their values have the types that every library expects, or libraries would read other values.
+    """
     size = _footer_size(raw)
     if raw[:4] != MAGIC or raw[-4:] != MAGIC or size > min(LARGEST_FOOTER, len(raw) - 12):
         raise SyntfError("this is not a Parquet file")
@@ -372,4 +354,6 @@ def _footer(raw: bytes) -> dict[int, Any]:
     fields: dict[int, Any] = reader.struct()
     if reader.place != len(raw) - 8:
         raise SyntfError("there are bytes after the footer")
+    if not fits(fields, FOOTER, others=True):
+        raise SyntfError("the footer has a value of another type than writers write")
     return fields

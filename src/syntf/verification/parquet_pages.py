@@ -12,7 +12,6 @@ or a dictionary as large as they are, beside pages that do not use it.
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -20,24 +19,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from syntf.core import tables
 from syntf.core.errors import SyntfError
-from syntf.verification.thrift import Thrift
+from syntf.verification.parquet_fields import BOUNDS, OFFSETS, PAGE
+from syntf.verification.thrift import Shape, Thrift, fits
 
 Fields = dict[int, Any]
 """A structure of Thrift: its fields by their numbers."""
-
-_STATISTICS = dict.fromkeys(range(1, 9))
-_PAGE: Mapping[int, Any] = {
-    **dict.fromkeys((1, 2, 3, 4)),
-    5: {**dict.fromkeys((1, 2, 3, 4)), 5: _STATISTICS},
-    7: dict.fromkeys((1, 2, 3)),
-    8: {**dict.fromkeys(range(1, 8)), 8: _STATISTICS},
-}
-"""The fields of the header of a page, and those of the structures in it."""
-
-_OFFSETS: Mapping[int, Any] = {1: dict.fromkeys((1, 2, 3)), 2: None}
-_BOUNDS: Mapping[int, Any] = dict.fromkeys(range(1, 8))
-"""The fields of the two indexes of a column."""
 
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
 """The types of pages that writers have."""
@@ -55,6 +43,9 @@ _PLAIN, _OLD_DICTIONARY, _RLE, _INDEXES, _SPLIT = 0, 2, 3, 8, 9
 _DELTAS = 5, 6, 7
 _UNCOMPRESSED, _SNAPPY, _GZIP, _ZSTD, _LZ4 = 0, 1, 2, 6, 7
 """The encodings and the compressions that writers use."""
+
+_SPARE_PACKED_BYTES = 64
+"""Bytes by which a packed page may exceed its content and a sixth of it; snappy takes 32."""
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _MOST_LISTED = 64
@@ -79,7 +70,7 @@ class _Values:
     @classmethod
     def of(cls, column: pl.Series) -> "_Values":
         found, parts = cls(), list[pl.Series]()
-        for leaf in _leaves(column):
+        for leaf in tables.leaves(column):
             if leaf.dtype == pl.String or leaf.dtype == pl.Binary:
                 texts = leaf.cast(pl.Binary)
                 parts.append(texts.unique())
@@ -111,21 +102,6 @@ class _Values:
             last -= 1
         starts = bound[:-1], bound[: max(0, last)]
         return place > 0 and bool(bound) and self.texts[place - 1].startswith(starts)
-
-
-def _leaves(column: pl.Series) -> Iterator[pl.Series]:
-    """Yield the values inside lists and structures, without missing ones."""
-    kind = column.dtype
-    if isinstance(kind, pl.List | pl.Array):
-        yield from _leaves(column.drop_nulls().explode())
-    elif isinstance(kind, pl.Struct):
-        for one in kind.fields:
-            yield from _leaves(column.struct.field(one.name))
-    elif type(kind).__name__ == "Map":  # older versions of polars have none
-        pairs = pl.Struct({"key": kind.key, "value": kind.value})  # type: ignore[attr-defined]
-        yield from _leaves(column.cast(pl.List(pairs)))
-    else:
-        yield column.drop_nulls()
 
 
 def check_pages(raw: bytes, footer: Fields, own: bytes) -> None:
@@ -166,7 +142,7 @@ def _check_chunk(raw: bytes, chunk: Fields, values: _Values) -> None:
     while place < end:
         reader = Thrift(raw, place)
         header = reader.struct()
-        _check_known(header, _PAGE)
+        _require(header, PAGE)
         kind, size, packed = header[1], header[2], header[3]
         after = reader.place + packed
         if min(size, packed) < 0 or after > end:
@@ -245,41 +221,40 @@ def _check_indexes(
 ) -> None:
     """Check the indexes of a column, which describe its pages one by one."""
     if 4 in chunk:
-        offsets = _read_index(raw, chunk[4], chunk[5], _OFFSETS)
+        offsets = _read_index(raw, chunk[4], chunk[5], OFFSETS)
         told = [(page[1], page[2]) for page in offsets[1]]
         if told != pages or len(offsets.get(2, pages)) != len(pages):
             raise SyntfError("an index names other pages than those of its column")
     if 6 in chunk:
-        bounds = _read_index(raw, chunk[6], chunk[7], _BOUNDS)
+        bounds = _read_index(raw, chunk[6], chunk[7], BOUNDS)
         parts = [bounds[1], bounds[2], bounds[3], bounds.get(5, pages)]
         few = all(len(bounds.get(at, [])) <= _MOST_LISTED * len(pages) for at in (6, 7))
-        if not few or any(len(part) != len(pages) for part in parts) or set(bounds[1]) - {0, 1, 2}:
+        if not few or any(len(part) != len(pages) for part in parts):
             raise SyntfError("an index names other pages than those of its column")
         for bound in [*bounds[2], *bounds[3]]:
             _check_bound(bound, chunk[3][1], values)
 
 
-def _read_index(raw: bytes, place: int, size: int, known: Mapping[int, Any]) -> Fields:
+def _read_index(raw: bytes, place: int, size: int, shape: Shape) -> Fields:
     reader = Thrift(raw, place)
     index: Fields = reader.struct()
-    _check_known(index, known)
+    _require(index, shape)
     if reader.place != place + size:
         raise SyntfError("there are bytes after an index")
     return index
 
 
-def _check_known(part: Any, known: Mapping[int, Any] | None) -> None:
-    """Refuse fields that no writer has, in structures and in lists of structures."""
-    for one in part if isinstance(part, list) else [part]:
-        if isinstance(one, dict):
-            if known is None or one.keys() - known.keys():
-                raise SyntfError("a page or an index has a field that no writer has")
-            for at, inner in one.items():
-                _check_known(inner, known[at])
+def _require(part: Fields, shape: Shape) -> None:
+    """Refuse fields, and values of types, that no writer has."""
+    if not fits(part, shape):
+        raise SyntfError("a page or an index has a field that no writer has")
 
 
 def _check_packed(packed: bytes, codec: int, size: int) -> None:
-    """Refuse bytes that hold more than `size` unpacked bytes, as far as that can be seen."""
+    """Refuse bytes that hold more than `size` unpacked bytes, as far as that can be seen.
+
+    Many blocks that unpack to nothing could hold a text, so packed bytes may hardly be more.
+    """
     if codec == _UNCOMPRESSED:
         right = len(packed) == size
     elif codec == _SNAPPY:
@@ -295,7 +270,7 @@ def _check_packed(packed: bytes, codec: int, size: int) -> None:
         right = True  # what reads it refuses bytes behind the end
     else:
         raise SyntfError("a column is packed in a way that neither syntf nor Spark uses")
-    if not right:
+    if not right or len(packed) > size + size // 6 + _SPARE_PACKED_BYTES:
         raise SyntfError("a page holds more than the values of its column")
 
 

@@ -4,6 +4,28 @@ from typing import Any
 
 from syntf.core.errors import SyntfError
 
+Shape = type | list[Any] | dict[int, Any]
+"""What a value must be: of a type, a list of values of one shape, or a structure of such fields."""
+
+
+class Byte(int):
+    """A number that takes one byte. Libraries read other numbers in another way."""
+
+
+def fits(value: Any, shape: Shape, *, others: bool = False) -> bool:
+    """Tell whether a value has a shape, and a structure no fields but those of its shape.
+
+    others : whether structures may have other fields, too.
+    """
+    if isinstance(shape, dict):
+        return type(value) is dict and all(
+            fits(inner, shape[at], others=others) if at in shape else others
+            for at, inner in value.items()
+        )
+    if isinstance(shape, list):
+        return type(value) is list and all(fits(one, shape[0], others=others) for one in value)
+    return type(value) is shape
+
 
 class Thrift:
     """Read structures of Thrift's compact protocol, of bytes from `place` on."""
@@ -54,8 +76,13 @@ class Thrift:
         if depth > 20:
             raise SyntfError("structures are nested too deeply")
         match kind:
-            case 1 | 2 | 3:
-                return self.byte()
+            case 1 | 2:
+                byte = self.byte()
+                if byte > 2:
+                    raise SyntfError("a value is neither true nor false")
+                return byte == 1
+            case 3:
+                return Byte(self.byte())
             case 4 | 5 | 6:
                 return self.zigzag()
             case 7:
