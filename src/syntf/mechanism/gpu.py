@@ -21,8 +21,8 @@ from syntf.mechanism import kernels
 from syntf.mechanism.rating import Rating, WithEmptyDocument, WordRating
 from syntf.mechanism.reference import Weights
 
-BLOCK_ENTRIES = 1 << 29
-"""Entries in a block of rows; each takes two bytes of the device's memory."""
+BLOCK_ENTRIES = 1 << 30
+"""Entries in a block of rows. Two blocks, of two bytes for each entry, take 4 GB of the device."""
 
 # As in gpu_loops.cu:
 _TILE_ROWS = 32
@@ -47,8 +47,8 @@ def extremes(
 ) -> tuple[Weights, Weights, Weights]:
     """Return the sum of each row and the least and the greatest weight of each column.
 
-    `find_table` returns the table of :func:`syntf.mechanism.reference.weigh`, whose `total` this is.
-    `progress` is called with the number of rows just submitted.
+    `find_table` returns the table of :func:`syntf.mechanism.reference.weigh`, which also describes
+    `total`. `progress` is called with the number of rows just submitted.
     """
     cupy = load_cupy(device)
     words = rating.words if isinstance(rating, WithEmptyDocument) else rating
@@ -63,6 +63,9 @@ def extremes(
     low = cupy.asarray(other_weights.min(axis=0, initial=total))
     high = cupy.asarray(other_weights.max(axis=0, initial=0))
     sums = cupy.empty(inputs, dtype=np.int64)
+    # While `widen` waits for the memory of the device, the levels of the next block are computed.
+    first, second = cupy.cuda.get_current_stream(), cupy.cuda.Stream(non_blocking=True)
+    before = None
     for block, levels in there.blocks(progress):
         rows = block.stop - block.start
         scales = cupy.empty(rows, dtype=np.float64)
@@ -75,11 +78,18 @@ def extremes(
         )  # fmt: skip
         # ln(weight) is about slope·level + offset.
         offsets = cupy.log(scales * float(table[GRID])) - slope * tops
-        there.run(
-            "widen", (-(-outputs // 512), -(-rows // _GROUP_ROWS)), 128,
-            levels, there.stride, outputs, rows, weights, scales, tops, bests,
-            offsets.astype(np.float32), np.float32(slope), np.float32(slack), low, high,
-        )  # fmt: skip
+        offsets = offsets.astype(np.float32)
+        second.wait_event(first.record())
+        with second:
+            there.run(
+                "widen", (-(-outputs // 512), -(-rows // _GROUP_ROWS)), 128,
+                levels, there.stride, outputs, rows, weights, scales, tops, bests,
+                offsets, np.float32(slope), np.float32(slack), low, high,
+            )  # fmt: skip
+        if before is not None:  # the next block is written over the one before this
+            first.wait_event(before[0])
+        before = second.record(), (scales, tops, bests, offsets)  # not to be used again yet
+    second.synchronize()
     return np.append(sums.get(), other_sums), low.get(), high.get()
 
 
@@ -196,12 +206,13 @@ class _DeviceRating:
         loop(grid, (threads,), tuple(given), shared_mem=shared_memory)
 
     def blocks(self, progress: Progress | None) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of rows: their slice and their levels, in memory that is used again."""
+        """Yield blocks of rows: their slice and their levels. Two blocks share memory in turn."""
         vectors_out, scale_out, incidence, incidence_rows, count_out, penalty = self._outputs
         size = max(_GROUP_ROWS, BLOCK_ENTRIES // self.stride // _GROUP_ROWS * _GROUP_ROWS)
         size = min(size, self.shape[0])
-        levels = self._cupy.empty((size, self.stride), dtype=np.uint16)
-        for start in range(0, self.shape[0], size):
+        pair = [self._cupy.empty((size, self.stride), dtype=np.uint16) for _ in range(2)]
+        for number, start in enumerate(range(0, self.shape[0], size)):
+            levels = pair[number % 2]
             block = slice(start, min(start + size, self.shape[0]))
             rows = block.stop - block.start
             self.run(
