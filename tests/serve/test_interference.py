@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import re
 
 import pytest
@@ -15,6 +16,8 @@ from syntf.ledger.ledger import Ledger
 DOCUMENTS = ["The cat saw a mouse.", "SECRET", "Two horses and a train.", ""]
 PLACE = DOCUMENTS.index("SECRET")
 LONG = "zanzibarquux " * 20_000
+LOGGED = logging.Formatter("%(levelname)s %(name)s %(message)s")
+"""Without the time, which other programs in this process, such as Spark, add to what is logged."""
 COUNTED = "pairs compared by the non-interference suite"
 
 
@@ -50,7 +53,11 @@ def ask(monkeypatch, caplog):
         rows = [json.dumps(document) for document in body.pop("documents")]
         headers = dict(answer.headers)
         length = headers.pop("content-length")
-        log = re.sub(r"[\d.]+ ms", "", caplog.text)
+        log = [
+            re.sub(r"[\d.]+ ms", "", LOGGED.format(record))
+            for record in caplog.records
+            if not record.name.startswith("py4j")  # Spark, if it ran in this process before
+        ]
         seen = json.dumps([body, headers, log, source.sizes])
         whole = {"body": answer.content, "length": length.encode()}
         return Outcome(answer.status_code, seen, {}, rows, whole)

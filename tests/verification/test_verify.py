@@ -618,12 +618,20 @@ def vectors_file(toy_vectors, path):
     return path
 
 
-def test_the_command_ends_with_the_losses(original, toy_vectors, tmp_path, capsys, monkeypatch):
+def test_the_command_fits_a_terminal(original, toy_vectors, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(output.screen(), "width", 80)
+    monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
     assert run(original, path) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert all(len(line) <= 80 for line in lines[:-1])
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[-2].startswith("Verified: this table loses at most 4.0000 per word and 80.00")
+
+
+def test_the_command_ends_with_the_losses(original, toy_vectors, tmp_path, capsys):
+    path = vectors_file(toy_vectors, tmp_path / "vectors.npz")
+    assert run(original, path) == 0
+    lines = capsys.readouterr().out.splitlines()
     assert sum(line.startswith("ok ") for line in lines) == len(CHECKS) - 1
     assert lines[-1] == (
         "Verified: this table loses at most 4.0000 per word and 80.00 per document. That these "
