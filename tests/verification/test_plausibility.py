@@ -160,7 +160,7 @@ def bounds(mechanism, drawn, draws):
     sizes = np.diff(counts.indptr)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plausibility, "NEGLIGIBLE", -np.inf)
-        made._add_ratios(counts, sizes, 0, 1, 0)
+        made._add_ratios(*made._find_ratios(counts, sizes, slice(0, 1)))
     (chance,) = made._largest_chances(counts, sizes, np.array([0]))
     assert (made._mean <= made._best[sizes[0]] + 1e-9).all()
     return np.exp(made._mean), exp(chance)

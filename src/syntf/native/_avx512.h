@@ -171,6 +171,32 @@ WIDE static uint64_t find_candidates(const Rating *of, Py_ssize_t column, const 
     return found & all;
 }
 
+_Static_assert(GROUP <= MORE + 1, "a group begins with an input, and a bound follows for each other");
+
+/* Return one bit for each of GROUP input words that has a product above its bound. */
+WIDE static unsigned find_rows(const Rating *of, Py_ssize_t column, const int32_t *dot,
+                               const float *bounds)
+{
+    uint64_t all = tile_mask(of, column);
+    __m512 scale[TILE / 16];
+    unsigned found = 0;
+#pragma GCC unroll 4
+    for (int j = 0; j < TILE / 16; j++)
+        scale[j] = _mm512_maskz_loadu_ps((__mmask16)(all >> 16 * j), of->scale_out + column + 16 * j);
+#pragma GCC unroll 6
+    for (int r = 0; r < GROUP; r++) {
+        __m512 most = _mm512_set1_ps(-INFINITY);
+#pragma GCC unroll 4
+        for (int j = 0; j < TILE / 16; j++) {
+            __m512i products = _mm512_loadu_si512(dot + r * TILE + 16 * j);
+            most = _mm512_max_ps(most, _mm512_mul_ps(_mm512_cvtepi32_ps(products), scale[j]));
+        }
+        __mmask16 above = _mm512_cmp_ps_mask(most, _mm512_set1_ps(bounds[r]), _CMP_GT_OQ);
+        found |= (unsigned)(above != 0) << r;
+    }
+    return found;
+}
+
 /* Find the best outputs of each row tile by tile; `in` is that of pad_inputs. After the first tile
  * few outputs can be among the best, and only they are rated. */
 WIDE static void find_best_wide(const Rating *of, const int8_t *vectors, Py_ssize_t dimensions,
@@ -181,8 +207,11 @@ WIDE static void find_best_wide(const Rating *of, const int8_t *vectors, Py_ssiz
     for (Py_ssize_t column = 0; column < of->width; column += TILE)
         for (Py_ssize_t first = 0; first < of->rows; first += GROUP) {
             multiply_tile(in + first * quads, start + first, quads, packed + column * 4 * quads, dot);
-            for (Py_ssize_t r = first; r < first + GROUP && r < of->rows; r++) {
-                const int32_t *own = dot + (r - first) * TILE;
+            unsigned rows = find_rows(of, column, dot, best->bounds + first);
+            for (; rows; rows &= rows - 1) {
+                int place = __builtin_ctz(rows);
+                Py_ssize_t r = first + place;
+                const int32_t *own = dot + place * TILE;
                 uint64_t some = find_candidates(of, column, own, best->bounds[r]);
                 uint16_t levels[TILE];
                 int many = __builtin_popcountll(some) > FEW;

@@ -7,7 +7,9 @@
 /* The best outputs found so far, `count` for each input, the best first.
  *
  * An output whose product dot * scale_out is at most `bounds` of an input is not among the best of
- * that input. So its level need not be computed. */
+ * that input. So its level need not be computed. MORE bounds follow those of the inputs, for loops
+ * over groups of inputs; no product exceeds them. */
+enum { MORE = 8 };
 typedef struct {
     Py_ssize_t count;
     int32_t *levels; /* -1 where no output was found yet */
@@ -21,13 +23,13 @@ static int start_best(Best *best, Py_ssize_t rows, Py_ssize_t count, int32_t *ou
     best->count = count;
     best->outputs = outputs;
     best->levels = malloc((size_t)(rows * count + 1) * sizeof *best->levels);
-    best->bounds = malloc((size_t)(rows + 1) * sizeof *best->bounds);
+    best->bounds = malloc((size_t)(rows + MORE) * sizeof *best->bounds);
     if (!best->levels || !best->bounds)
         return 0;
     for (Py_ssize_t i = 0; i < rows * count; i++)
         best->levels[i] = -1;
-    for (Py_ssize_t r = 0; r < rows; r++)
-        best->bounds[r] = -INFINITY;
+    for (Py_ssize_t r = 0; r < rows + MORE; r++)
+        best->bounds[r] = r < rows ? -INFINITY : INFINITY;
     return 1;
 }
 
@@ -42,7 +44,7 @@ static void free_best(Best *best)
  * Outputs come in order, so those of equal level stay in order. A later level exceeds `last` only if
  * dot * (scale_in * scale_out) exceeds it too. The bound is lower by more than the error of these
  * products and of the quotient, which is below 2^-22 of their size. */
-static void insert_best(Best *best, Py_ssize_t r, float scale_in, Py_ssize_t w, int32_t level)
+static inline void insert_best(Best *best, Py_ssize_t r, float scale_in, Py_ssize_t w, int32_t level)
 {
     int32_t *levels = best->levels + r * best->count, *outputs = best->outputs + r * best->count;
     Py_ssize_t place = best->count - 1;

@@ -21,6 +21,7 @@ probability with c/n. If the chance that any two documents share
 such a row is below 10⁻⁹, the row was copied.
 """
 
+from functools import partial
 from math import lgamma, log
 
 import numpy as np
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from syntf.core.counts import Rows
 from syntf.core.errors import SyntfError
+from syntf.core.parallel import in_blocks
 from syntf.mechanism.base import Mechanism
 from syntf.mechanism.exponential import ExponentialMechanism
 from syntf.mechanism.neighbourhood import NeighbourhoodMechanism
@@ -122,8 +124,14 @@ class Plausibility:
         """
         sizes = np.diff(counts.indptr)
         self._check_repeated(counts, sizes, first, repeated)
-        for start in range(0, len(sizes), CHECKED_ROWS):
-            self._add_ratios(counts, sizes, start, min(start + CHECKED_ROWS, len(sizes)), first)
+        found = partial(self._find_ratios, counts, sizes)
+        looked_at = 0
+        for wanted, ratios in in_blocks(found, len(sizes), CHECKED_ROWS):
+            looked_at += len(wanted)
+            if len(wanted):
+                self._add_ratios(first + wanted, ratios)
+        if looked_at < len(sizes):
+            self._product = None  # its other factors are negligible
 
     def check(self) -> Finding:
         """Return a finding, or raise SyntfError if the rows cannot come from the table."""
@@ -152,25 +160,34 @@ class Plausibility:
         bound = np.array(self._constant)[:, None] + rest - self.length * self._log_largest.min()
         return np.concatenate([[np.inf], bound.max(axis=0)])
 
-    def _add_ratios(
-        self, counts: Rows, sizes: NDArray[np.integer], start: int, stop: int, first: int
-    ) -> None:
-        wanted = np.flatnonzero(self._best[sizes[start:stop]] > NEGLIGIBLE) + start
-        if len(wanted) < stop - start:
-            self._product = None  # its other factors are negligible
+    def _find_ratios(
+        self, counts: Rows, sizes: NDArray[np.integer], rows: slice
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Return which of some rows can have ratios that matter, and their logarithms of A/B.
+
+        The ratios have one row for each urn.
+        """
+        wanted = np.flatnonzero(self._best[sizes[rows]] > NEGLIGIBLE) + rows.start
         if not len(wanted):
-            return
+            return wanted, np.empty((len(URNS), 0))
         entries, row_starts = _entries(counts, sizes, wanted)
         number, column = counts.data[entries], counts.indices[entries]
         likelihood = np.add.reduceat(number * self._log_largest.take(column), row_starts)
-        for urn, (constant, gain) in enumerate(zip(self._constant, self._gain, strict=True)):
-            ratios = constant + np.add.reduceat(gain.take(number), row_starts) - likelihood
+        ratios = [
+            constant + np.add.reduceat(gain.take(number), row_starts) - likelihood
+            for constant, gain in zip(self._constant, self._gain, strict=True)
+        ]
+        return wanted, np.array(ratios)
+
+    def _add_ratios(self, documents: NDArray[np.intp], all_ratios: NDArray[np.float64]) -> None:
+        """Add the ratios of some documents to the mean and the product of each urn."""
+        for urn, ratios in enumerate(all_ratios):
             self._mean[urn] = np.logaddexp(self._mean[urn], np.logaddexp.reduce(ratios))
             if self._product is not None:
                 self._product[urn] += ratios.sum()
             if ratios.max() > self._largest:
                 self._largest = ratios.max()
-                self.least_likely = first + int(wanted[ratios.argmax()])
+                self.least_likely = int(documents[ratios.argmax()])
 
     def _check_repeated(
         self, counts: Rows, sizes: NDArray[np.integer], first: int, repeated: NDArray[np.intp]
