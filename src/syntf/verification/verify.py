@@ -230,7 +230,6 @@ def _unverifiable(guarantee: Guarantee, uncompared: Sequence[str]) -> list[Check
             "figures here, not there"
         )
     if uncompared:
-        stated["encoding"] = (
-            f"nothing is hidden in how another program or version packed {len(uncompared):,} files"
-        )
+        packed = "1 file" if len(uncompared) == 1 else f"{len(uncompared):,} files"
+        stated["encoding"] = f"nothing is hidden in how another program or version packed {packed}"
     return [Check(name, UNVERIFIABLE, detail) for name, detail in stated.items()]
