@@ -114,7 +114,6 @@ def test_freed_memory_is_used_again(python):
     """The system hands out an array of 16 MB once, not for every new array."""
     program = """
 import resource
-from syntf import __version__
 from syntf.__main__ import keep_freed_memory
 keep_freed_memory()
 import numpy as np

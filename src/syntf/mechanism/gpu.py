@@ -206,7 +206,7 @@ class _DeviceRating:
         loop(grid, (threads,), tuple(given), shared_mem=shared_memory)
 
     def blocks(self, progress: Progress | None) -> Iterator[tuple[slice, Any]]:
-        """Yield blocks of rows: their slice and their levels. Two blocks share memory in turn."""
+        """Yield blocks of rows: their slice and their levels, which the next but one overwrites."""
         vectors_out, scale_out, incidence, incidence_rows, count_out, penalty = self._outputs
         size = max(_GROUP_ROWS, BLOCK_ENTRIES // self.stride // _GROUP_ROWS * _GROUP_ROWS)
         size = min(size, self.shape[0])

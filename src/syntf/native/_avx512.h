@@ -171,7 +171,7 @@ WIDE static uint64_t find_candidates(const Rating *of, Py_ssize_t column, const 
     return found & all;
 }
 
-_Static_assert(GROUP <= MORE + 1, "a group begins with an input, and a bound follows for each other");
+_Static_assert(GROUP <= SPARE_BOUNDS + 1, "the last group has room for bounds without an input");
 
 /* Return one bit for each of GROUP input words that has a product above its bound. */
 WIDE static unsigned find_rows(const Rating *of, Py_ssize_t column, const int32_t *dot,

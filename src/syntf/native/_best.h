@@ -7,9 +7,9 @@
 /* The best outputs found so far, `count` for each input, the best first.
  *
  * An output whose product dot * scale_out is at most `bounds` of an input is not among the best of
- * that input. So its level need not be computed. MORE bounds follow those of the inputs, for loops
- * over groups of inputs; no product exceeds them. */
-enum { MORE = 8 };
+ * that input. So its level need not be computed. SPARE_BOUNDS, which no product exceeds, follow
+ * those of the inputs, for loops over whole groups of inputs. */
+enum { SPARE_BOUNDS = 8 };
 typedef struct {
     Py_ssize_t count;
     int32_t *levels; /* -1 where no output was found yet */
@@ -23,12 +23,12 @@ static int start_best(Best *best, Py_ssize_t rows, Py_ssize_t count, int32_t *ou
     best->count = count;
     best->outputs = outputs;
     best->levels = malloc((size_t)(rows * count + 1) * sizeof *best->levels);
-    best->bounds = malloc((size_t)(rows + MORE) * sizeof *best->bounds);
+    best->bounds = malloc((size_t)(rows + SPARE_BOUNDS) * sizeof *best->bounds);
     if (!best->levels || !best->bounds)
         return 0;
     for (Py_ssize_t i = 0; i < rows * count; i++)
         best->levels[i] = -1;
-    for (Py_ssize_t r = 0; r < rows + MORE; r++)
+    for (Py_ssize_t r = 0; r < rows + SPARE_BOUNDS; r++)
         best->bounds[r] = r < rows ? -INFINITY : INFINITY;
     return 1;
 }

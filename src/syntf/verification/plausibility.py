@@ -124,14 +124,14 @@ class Plausibility:
         """
         sizes = np.diff(counts.indptr)
         self._check_repeated(counts, sizes, first, repeated)
-        found = partial(self._find_ratios, counts, sizes)
-        looked_at = 0
-        for wanted, ratios in in_blocks(found, len(sizes), CHECKED_ROWS):
-            looked_at += len(wanted)
+        find_ratios = partial(self._find_ratios, counts, sizes)
+        relevant = 0
+        for wanted, ratios in in_blocks(find_ratios, len(sizes), CHECKED_ROWS):
+            relevant += len(wanted)
             if len(wanted):
                 self._add_ratios(first + wanted, ratios)
-        if looked_at < len(sizes):
-            self._product = None  # its other factors are negligible
+        if relevant < len(sizes):
+            self._product = None  # the ratios of other rows are negligible, and so is the product
 
     def check(self) -> Finding:
         """Return a finding, or raise SyntfError if the rows cannot come from the table."""
