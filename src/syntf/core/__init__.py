@@ -1,2 +1,1 @@
-"""Foundations: errors, exact numbers, random bits, counts, threads, files that appear
-atomically."""
+"""What every other package builds on: errors, files, exact numbers, randomness, progress."""

@@ -36,22 +36,6 @@ def count(name: str, value: object, most: int | None = None) -> int:
     return int(value)
 
 
-def count_or_share(name: str, value: object, *, whole: bool) -> None:
-    """Raise SyntfError unless `value` is a number of texts or a share of them.
-
-    A whole number is a number of texts, a float is a share. With `whole` the share 1.0, all
-    texts, is allowed.
-    """
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return
-    if isinstance(value, float) and (0 < value < 1 or (whole and value == 1)):
-        return
-    raise SyntfError(
-        f"{name} must be a whole number, at least 1, or a share above 0 and "
-        f"{'up to' if whole else 'below'} 1.0, not {value!r}"
-    )
-
-
 def one_of(name: str, value: object, choices: Sequence[str]) -> None:
     """Raise SyntfError unless `value` is one of these texts."""
     if not isinstance(value, str) or value not in choices:

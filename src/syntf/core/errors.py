@@ -1,11 +1,7 @@
 """Errors for people: each message says what is wrong and what to do next."""
 
-import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
-
-COMPLETE = "the release had been written"
-"""The note on an error that ends a run after its release is complete."""
 
 QUOTED_CHARACTERS = 60
 """The largest number of characters that a message quotes from a file."""
@@ -35,33 +31,8 @@ def printable(line: str) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 
-def polars_errors() -> tuple[type[BaseException], ...]:
-    """Return what polars raises; nothing if no module has imported it."""
-    if "polars" not in sys.modules:
-        return ()
-    from polars import exceptions
-
-    return exceptions.PolarsError, exceptions.PanicException
-
-
-def is_panic(error: BaseException) -> bool:
-    """Tell whether a library written in Rust gave up, such as polars, arro3 or minijinja.
-
-    Each of them raises a class of its own, which has this name and is no `Exception`.
-    """
-    return type(error).__name__ == "PanicException"
-
-
 class SyntfError(ValueError):
     """Bad input or parameters. The command line prints one line and exits with 2."""
-
-
-class InputError(SyntfError):
-    """The contents of the input are at fault: a run on the same input would fail again."""
-
-
-class UnavailableError(SyntfError):
-    """The input cannot be read now, for instance because of a network: a later run may succeed."""
 
 
 class Refused(SyntfError):
@@ -70,10 +41,6 @@ class Refused(SyntfError):
 
 class BudgetError(Refused):
     """A ledger refuses a run that would exceed a budget: nothing was charged or drawn."""
-
-
-class NamingError(BudgetError):
-    """A ledger refuses ids where it has known documents by their texts, or the reverse."""
 
 
 class TableError(RuntimeError):

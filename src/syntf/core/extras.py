@@ -29,8 +29,8 @@ installed: run pip install 'syntf[music]'
 def missing_package(error: ModuleNotFoundError, what: str, extra: str) -> MissingPackage:
     """Return the error for a missing package, which names the extra that installs it."""
     return MissingPackage(
-        f"{what} needs {package_of(error)}, which is not installed: run pip install "
-        f"'syntf[{extra}]'"
+        f"{what} needs {package_of(error)}, which is not installed: install the extra '{extra}', "
+        f"for example by pip install '.[{extra}]' in the clone"
     )
 
 

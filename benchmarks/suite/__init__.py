@@ -1,1 +1,0 @@
-"""The benchmark suite of `make bench`, which `bench.py` runs."""

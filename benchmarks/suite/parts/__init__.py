@@ -1,1 +1,0 @@
-"""The parts of the suite: each has rows to measure and figures computed from them."""

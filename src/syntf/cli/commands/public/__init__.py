@@ -1,1 +1,0 @@
-"""Commands that make public knowledge for a release: codebooks, language packs, vocabularies."""

@@ -1,1 +1,0 @@
-"""Attackers, the features they use, and linkage of texts with their releases."""

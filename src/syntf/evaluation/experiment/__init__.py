@@ -1,1 +1,0 @@
-"""Anonymise and evaluate a labelled corpus several times, and write the results."""

@@ -1,1 +1,0 @@
-"""Search for the parameters that reach a goal with the smallest loss."""

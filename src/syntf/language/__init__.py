@@ -1,1 +1,0 @@
-"""Language packs: everything that depends on the language of the texts, in one public folder."""

@@ -1,1 +1,0 @@
-"""Settings, and the anonymizers that turn texts into counts under them."""

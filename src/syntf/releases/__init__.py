@@ -1,1 +1,0 @@
-"""Write a release: the job, its draft, its shards, and its files."""

@@ -1,1 +1,0 @@
-"""Turn texts into documents: tokens, lemmas and known terms."""

@@ -1,1 +1,0 @@
-"""Check a release without trusting whoever sent it."""

@@ -1,1 +1,0 @@
-"""Input and output words: the embedded list, files, and lists fitted on texts."""
