@@ -1,0 +1,1 @@
+"""What a release promises: the guarantee, and the bounds behind its numbers."""
