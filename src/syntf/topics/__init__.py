@@ -1,0 +1,1 @@
+"""Public topics: codebooks, how documents are encoded, and the lists that answers come from."""
