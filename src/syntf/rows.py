@@ -51,7 +51,7 @@ from syntf.topics.profiles import profiles
 from syntf.topics.text_encoder import load_text_encoder
 from syntf.words.language import LanguagePack, find
 from syntf.words.topicality import topical_weights
-from syntf.words.vectors import WordVectors, load_vectors
+from syntf.words.vectors import WordVectors
 from syntf.words.vocabulary import Vocabulary
 
 Encoded = NDArray[Any]
@@ -206,6 +206,9 @@ class Rows(Protocol):
     def encode(self, texts: pl.Series, source: entropy.Source = entropy.system) -> Encoded:
         """Return what is kept of each text: an array with one row a text, from this text alone."""
 
+    def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
+        """Tell which encoded texts have no known word; for the owner alone."""
+
     def scheme(self, documents: int | None = None) -> Scheme:
         """Return the scheme for so many documents; None where they come one at a time."""
 
@@ -280,10 +283,10 @@ def _is_private(public: dict[str, Public]) -> bool:
 
 
 def _words_and_vectors(settings: Settings) -> tuple[LanguagePack | None, WordVectors, Origin]:
-    vectors = load_vectors(settings.vectors, settings.language)
-    if vectors.pack is None:
-        return None, vectors, "supplied"
-    return vectors.pack, vectors, "embedded" if vectors.pack.is_embedded else "language"
+    if settings.vectors is not None:
+        return None, WordVectors.from_object(settings.vectors), "supplied"
+    pack = find(settings.language)
+    return pack, WordVectors.of_pack(pack), "embedded" if pack.is_embedded else "language"
 
 
 def _reader(settings: Settings, pack: LanguagePack | None, words: Sequence[str]) -> Reader:
@@ -330,6 +333,10 @@ class TopicRows:
             return self.encoder.encode_texts(texts)
         return self.encoder.encode(self.reader.counts(texts))
 
+    def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
+        """Tell which encoded texts have no known word; for the owner alone."""
+        return ~np.asarray(encoded).any(axis=1)
+
     def scheme(self, documents: int | None = None) -> Scheme:
         """Return the scheme for so many documents, from the loss and their number alone."""
         codebook = self.encoder.codebook
@@ -346,7 +353,8 @@ class TopicRows:
             words, names = profiles(topics, self.encoder)
 
             def sharpen(released: NDArray[np.int64]) -> Scheme:
-                return self._of_list(topics.sharpened(codebook, released, mechanism, plan), plan, 0)
+                found = topics.sharpened(codebook, released, mechanism, plan.sharpened_topics)
+                return self._of_list(found, plan, 0)
 
             codebook = self.encoder.codebook
             self._schemes[key] = Scheme(
@@ -392,6 +400,10 @@ class WordRows:
         systematic = self.settings.draws == "systematic"
         terms = sample_terms(counts, self.settings.length, source, self.units, systematic)
         return terms.astype(np.uint16 if len(self.vocabulary.inputs) < 1 << 16 else np.int32)
+
+    def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
+        """Tell which encoded texts have no known word; for the owner alone."""
+        return np.asarray(encoded[:, 0] == len(self.vocabulary.inputs))
 
     @cached_property
     def units(self) -> NDArray[np.int64] | None:

@@ -1,0 +1,1 @@
+"""A release: the run that makes it, its folder, and the report for whoever decides."""

@@ -1,0 +1,304 @@
+"""Make a release: the whole job, from the input files to the finished folder.
+
+The order of the steps is what makes a release safe:
+
+1. check the options and the target folder, before any work is done;
+2. open the ledger and the input;
+3. read the input once: keep a small array of each text, and the columns that are wanted;
+4. charge the ledger for every document, on disk, or else draw nothing;
+5. draw;
+6. write all files into a draft and rename it into place, whole or not at all.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from syntf.core import entropy
+from syntf.core.checks import flag, one_of
+from syntf.core.errors import SyntfError
+from syntf.core.progress import stage
+from syntf.inputs.corpus import Corpus, Reading
+from syntf.ledger import Ledger, Run
+from syntf.privacy.bounds import documents_within
+from syntf.privacy.guarantee import Guarantee
+from syntf.release import kept
+from syntf.release.folder import FORMATS, draft, write_release
+from syntf.rows import Encoded, Rows, build, draw, guarantee
+from syntf.settings import Settings
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What :func:`anonymize` made, and what its owner should know; nothing of it is released.
+
+    path : the folder of the release.
+    guarantee : the guarantee as written to ``guarantee.json``.
+    documents : the number of documents in the release.
+    left_out : documents that were left out to limit the loss of authors.
+    run : the run that the ledger recorded, or None without a ledger.
+    notices : sentences for the owner: what was found in the input, what to think about.
+    """
+
+    path: Path
+    guarantee: Guarantee
+    documents: int
+    left_out: int = 0
+    run: Run | None = None
+    notices: Sequence[str] = ()
+
+
+@dataclass
+class Documents:
+    """What is kept of the documents of an input: encoded texts, and columns."""
+
+    encoded: Encoded
+    columns: pl.DataFrame
+    unknown: int
+    notices: list[str] = field(default_factory=list)
+
+    def at(self, places: NDArray[np.intp]) -> "Documents":
+        """Return the documents at these places, in this order."""
+        return replace(self, encoded=self.encoded[places], columns=self.columns[places])
+
+
+def anonymize(
+    inputs: Paths,
+    out: str | PathLike[str],
+    *,
+    text: str = "text",
+    id: str | None = None,
+    keep: Sequence[str] = (),
+    shuffle: bool = False,
+    author: str | None = None,
+    author_loss: float | None = None,
+    ledger: Ledger | str | PathLike[str] | None = None,
+    format: str = "npz",
+    reading: Reading = Reading(),  # noqa: B008  (it is frozen)
+    force: bool = False,
+    source: entropy.Source = entropy.system,
+    **settings: Any,
+) -> Made:
+    """Make a release from the texts in some files, as ``syntf anonymize`` does.
+
+    Parameters
+    ----------
+    inputs : path, or sequence of paths
+        Files, folders of documents, patterns such as ``mails/*.csv``, addresses in a cloud
+        (``s3://…``) or of a database (``postgresql://…``); ``-`` for standard input.
+    out : path
+        The folder to write. It must not exist yet, unless `force` is set.
+    text : str
+        The column with the texts.
+    id : str, optional
+        A column that identifies each document. It is released as it is.
+    keep : sequence of str
+        Further columns to release as they are, outside the guarantee.
+    shuffle : bool
+        Release the documents in a random order.
+    author : str, optional
+        The column that names authors, for `author_loss` and for a ledger with a budget for
+        authors. It is not released, unless it is kept.
+    author_loss : float, optional
+        The largest loss of an author. Only so many documents of each author are released, chosen
+        at random, that their losses stay within it. A document without an author counts as an
+        author of its own.
+    ledger : Ledger or path, optional
+        Charge the loss of every document to this ledger before anything is drawn.
+    format : {"npz", "parquet", "csv"}
+        The format of the counts.
+    reading : Reading
+        How the input is read: its format, encoding, delimiter, sheet, query.
+    force : bool
+        Replace an earlier release in the same folder.
+    source : callable
+        Where random bits come from, for tests. The release is then marked NOT PRIVATE.
+    **settings
+        A `preset`, and any field of :class:`~syntf.settings.Settings`; or ``settings=Settings(…)``.
+
+    Returns
+    -------
+    Made
+
+    Raises
+    ------
+    BudgetError
+        If the loss would exceed a budget of the ledger. Nothing was charged or drawn.
+    SyntfError
+        If an option, the input or the target folder is not usable. No release was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "mails.csv").write_text("text,topic\\nthe cat sat,pets\\na fast car,cars\\n")
+    >>> made = anonymize(folder / "mails.csv", folder / "release", keep=["topic"])
+    >>> made.documents, made.guarantee.loss_per_document
+    (2, 10.0)
+    """
+    chosen = settings.pop("settings", None) or Settings.of(**settings)
+    one_of("format", format, FORMATS)
+    flag("shuffle", shuffle)
+    columns = kept.columns_to_keep(text, id, keep)
+    if author_loss is not None and author is None:
+        raise SyntfError("author_loss limits the loss of authors: name their column by author")
+    budget = _open_ledger(ledger, author, limited=author_loss is not None)
+    wanted = list(dict.fromkeys([*columns, *([author] if author else [])]))
+
+    with (
+        draft(Path(out), force=force) as folder,
+        closing(Corpus(inputs, text, wanted, reading)) as corpus,
+    ):
+        rows, batches = _prepare(chosen, corpus, text)
+        documents = read(rows, batches, text, source, corpus.size, named=budget and (id or text))
+        total = len(documents.columns)
+        most = None
+        if author is not None and author_loss is not None:
+            loss = guarantee(rows, [rows.scheme(total)]).loss_per_document
+            most = documents_within(author_loss, loss)
+            documents = documents.at(at_most(documents.columns[author], most, source))
+        promise = partial_guarantee(rows, documents, columns, shuffle, most, source)
+        run = None
+        if budget is not None:
+            authors = documents.columns[author] if author else None
+            run = budget.charge(promise, documents.columns[NAME], authors)
+        try:
+            drawn = draw(rows.scheme(len(documents.columns)), documents.encoded, source)
+            sealed = guarantee(
+                rows, drawn.schemes, documents=len(drawn), kept_columns=columns, shuffled=shuffle,
+                documents_per_author=most, source=source,
+            )  # fmt: skip
+            released = documents.columns.select(columns)
+            if shuffle:
+                order = entropy.permutation(source, len(drawn))
+                drawn, released = drawn.at(order), released[order]
+            with stage("writing", 1) as advance:
+                sealed = write_release(folder, drawn, released, sealed, format=format)
+                advance(1)
+        except BaseException as error:
+            if run is not None:
+                error.add_note(
+                    f"run {run.number} stays charged; if nothing was released, give it back by "
+                    f"syntf ledger cancel {run.number}"
+                )
+            raise
+    return Made(
+        path=Path(out),
+        guarantee=sealed,
+        documents=len(drawn),
+        left_out=total - len(drawn),
+        run=run,
+        notices=[
+            *corpus.notices, *documents.notices,
+            *kept.warnings(documents.columns.select(columns), id=id, shuffle=shuffle),
+        ],
+    )  # fmt: skip
+
+
+NAME = "name of the document"
+"""The column that holds what a ledger calls a document."""
+
+
+def read(
+    rows: Rows,
+    batches: Iterator[pl.DataFrame],
+    text: str,
+    source: entropy.Source,
+    size: int = 0,
+    *,
+    named: str | None = None,
+) -> Documents:
+    """Read all batches once and keep what is drawn from, and the other columns.
+
+    named : the column that names documents for a ledger; a text is kept as its digest alone.
+    """
+    encoded: list[Encoded] = []
+    frames: list[pl.DataFrame] = []
+    unknown = 0
+    with stage("reading", size) as advance:
+        for batch in batches:
+            texts = batch[text].cast(pl.String, strict=False).fill_null("")
+            encoded.append(rows.encode(texts, source))
+            unknown += int(rows.unknown(encoded[-1]).sum())
+            frame = batch.drop(text) if text in batch.columns else batch
+            if named is not None:
+                names = Ledger.names(texts if named == text else batch[named])
+                frame = frame.with_columns(pl.Series(NAME, names))
+            if not frame.width:
+                frame = pl.DataFrame({NAME: pl.repeat("", len(batch), eager=True)})
+            frames.append(frame)
+            advance(int(batch.estimated_size()))
+    if not frames:
+        raise SyntfError("the input has no documents")
+    together = np.concatenate(encoded)
+    documents = Documents(together, pl.concat(frames, how="vertical_relaxed"), unknown)
+    if unknown > len(together) // 10:
+        share = 100 * unknown / len(together)
+        documents.notices.append(
+            f"{share:.0f} % of the texts have no known word: check the column, the encoding and "
+            "the language of the texts"
+        )
+    return documents
+
+
+def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np.intp]:
+    """Choose at most so many documents of each author at random; return their places in order.
+
+    The choice depends on the column of authors and on random bits, never on a text. A document
+    without an author is an author of its own.
+
+    >>> places = at_most(pl.Series(["ann", "ann", None, None]), 1, entropy.system)
+    >>> len(places), places[-2:].tolist()
+    (3, [2, 3])
+    """
+    order = entropy.permutation(source, len(authors))
+    shuffled = pl.DataFrame({"author": authors[order], "place": order})
+    rank = pl.int_range(pl.len()).over("author")
+    chosen = shuffled.filter(pl.col("author").is_null() | (rank < most))
+    return np.sort(chosen["place"].to_numpy()).astype(np.intp)
+
+
+def partial_guarantee(
+    rows: Rows,
+    documents: Documents,
+    columns: Sequence[str],
+    shuffle: bool,
+    most: int | None,
+    source: entropy.Source,
+) -> Guarantee:
+    """Return what the ledger is charged: the guarantee before the pilot has answered."""
+    count = len(documents.columns)
+    return guarantee(
+        rows, [rows.scheme(count)], documents=count, kept_columns=columns, shuffled=shuffle,
+        documents_per_author=most, source=source,
+    )  # fmt: skip
+
+
+def _prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Iterator[pl.DataFrame]]:
+    """Prepare the method. A vocabulary from these texts needs all of them in memory."""
+    if settings.fit_vocabulary is None:
+        return build(settings), corpus.batches()
+    held = list(corpus.batches())
+    return build(settings, (batch[text].fill_null("") for batch in held)), iter(held)
+
+
+def _open_ledger(
+    ledger: Ledger | str | PathLike[str] | None, author: str | None, *, limited: bool
+) -> Ledger | None:
+    """Open the ledger to charge, and check that it has a budget for authors if they are named."""
+    if ledger is None:
+        if author is not None and not limited:
+            raise SyntfError(
+                "author names authors for a ledger or a limit: give ledger or author_loss too"
+            )
+        return None
+    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)

@@ -1,0 +1,111 @@
+"""Columns that are released as they are: which are refused, and which the owner is warned of.
+
+Kept columns stand outside the guarantee. A column of e-mail addresses beside the counts tells more
+than any count can. Warnings are computed from kept columns alone, never from texts.
+"""
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+
+from syntf.core.errors import SyntfError
+
+RESERVED = ("document", "pilot", "answer", "topic")
+"""Columns that a release has of its own where it lists answers; only the first is always there."""
+
+LOOKED_AT = 1000
+"""At most so many rows are looked at, the first ones."""
+FEWEST = 20
+"""Of fewer values it is not said that they are nearly unique, or look like names."""
+SHARE = 0.1
+"""Share of values that must look like an address or a number for a warning."""
+UNIQUE = 0.9
+"""Share of distinct values from which a column is nearly unique."""
+LONG = 5
+"""Words of a usual value from which a column of mostly distinct values is free text."""
+
+EMAIL = r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}"
+PHONE = r"^(\+|00?[1-9]|\(\+?\d+\) ?|\d{2,4}[-/ ]\d{3})[\d ()/-]{4,}\d$"
+IBAN = r"^[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}$"
+FULL_NAME = r"^\p{Lu}[\w'’-]*\.?,?( \p{Lu}[\w'’-]*\.?){1,3}$"
+_WORD_OF_NAME = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*")
+_PERSONS = frozenset(
+    "author user username sender recipient from to cc bcc customer client patient employee person "
+    "contact owner student teacher member firstname lastname fullname surname forename vorname "
+    "nachname nickname login signature".split()
+)
+"""Words in the name of a column that stands for persons."""
+
+
+def columns_to_keep(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
+    """Return the columns that are released as they are, the id first; refuse impossible ones."""
+    if isinstance(keep, str):
+        raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
+    columns = list(dict.fromkeys([*([id] if id else []), *keep]))
+    if text in columns:
+        raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
+    for name in RESERVED:
+        # "topic" is what people call their own labels: it is kept, and ours gives way to it.
+        if name in columns and name != "topic":
+            raise SyntfError(
+                f"a release has a column {name!r} of its own: rename your column to keep it"
+            )
+    return columns
+
+
+def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False) -> list[str]:
+    """Return a sentence for everything in kept columns that the owner should think about.
+
+    kept : the first rows of the columns that are released, in the order of the input.
+    id : the column that identifies a document. It is meant to be unique, so nothing says so.
+
+    >>> warnings(pl.DataFrame({"who": ["ann@example.org", "bob@example.org"]}))
+    ["the column 'who' looks like e-mail addresses, and it is released as it is"]
+    """
+    found = []
+    for name in kept.columns:
+        values = kept[name].head(LOOKED_AT).drop_nulls()
+        called = f"the {'id' if name == id else 'column'} {name!r}"
+        likeness = _likeness(name, values)
+        distinct = values.n_unique() / max(1, len(values)) if _is_plain(values) else 0.0
+        if likeness:
+            found.append(f"{called} looks like {likeness}, and it is released as it is")
+        elif name != id and len(values) >= FEWEST and distinct >= UNIQUE:
+            found.append(
+                f"{called} is nearly unique: whoever knows its values elsewhere finds the documents"
+            )
+        if shuffle and len(values) >= 5 and distinct > 0.5 and _in_order(values):
+            found.append(f"{called} is in the order of the input, which undoes the random order")
+    return found
+
+
+def _in_order(values: pl.Series) -> bool:
+    return values.is_sorted() or values.is_sorted(descending=True)
+
+
+def _is_plain(values: pl.Series) -> bool:
+    return not values.dtype.is_nested() and values.dtype != pl.Object
+
+
+def _likeness(name: str, values: pl.Series) -> str:
+    """Return what the values of a column look like; empty if they look like nothing special."""
+    texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values[:0]
+    if not len(texts):
+        return ""
+
+    def share(pattern: str) -> float:
+        return float(texts.cast(pl.String).str.contains(pattern).mean() or 0)  # type: ignore[arg-type]
+
+    for pattern, likeness in (
+        (EMAIL, "e-mail addresses"), (IBAN, "bank accounts (IBAN)"), (PHONE, "phone numbers"),
+    ):  # fmt: skip
+        if share(pattern) >= SHARE:
+            return likeness
+    distinct = texts.n_unique() / len(texts)
+    if (texts.str.count_matches(r"\S+").median() or 0) >= LONG and distinct > 0.5:  # type: ignore[operator]
+        return "free text"
+    named = {word.lower() for word in _WORD_OF_NAME.findall(name)} & _PERSONS
+    if named or (share(FULL_NAME) > 0.5 and distinct > 0.5 and len(texts) >= FEWEST):
+        return "names of persons"
+    return ""
