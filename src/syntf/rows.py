@@ -353,7 +353,7 @@ class TopicRows:
             words, names = profiles(topics, self.encoder)
 
             def sharpen(released: NDArray[np.int64]) -> Scheme:
-                found = topics.sharpened(codebook, released, mechanism, plan.sharpened_topics)
+                found = topics.sharpened(codebook, released, mechanism, plan)
                 return self._of_list(found, plan, 0)
 
             codebook = self.encoder.codebook
