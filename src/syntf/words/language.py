@@ -27,12 +27,10 @@ import platformdirs
 
 from syntf.core.errors import SyntfError, shortened, suggestion
 from syntf.core.files import place_folder, replacing, sha256_of
+from syntf.settings import EMBEDDED
 
 FORMAT = "syntf language pack 2"
 MANIFEST = "language.json"
-
-EMBEDDED = "en"
-"""The code of the language whose pack comes with syntf."""
 
 Tokenizer = Literal["words", "elision", "sudachi"]
 """How texts are split into tokens: at everything but letters and digits, where an apostrophe stays
@@ -41,6 +39,10 @@ dictionary of Japanese words (*sudachi*)."""
 
 Lexicon = Literal["lemminflect", "lemmas", ""]
 """Where dictionary forms come from: the package lemminflect, the pack's file, or nowhere."""
+
+PARTS_OF_SPEECH = ("aux", "noun", "verb", "adj", "adv", "other")
+"""The parts of speech of a file of lemmas, whose lines are ``form,part of speech,lemma``. A form of
+several parts has the lemma of the first of these."""
 
 ROLES = ("words", "vectors", "vocabulary", "topical", "codebook", "stop_words", "numbers", "lemmas")
 """What the files of a pack are for. Only a pack whose lexicon is *lemmas* has the last one."""

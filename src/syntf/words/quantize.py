@@ -32,9 +32,9 @@ def to_int8(values: NDArray[np.generic]) -> tuple[NDArray[np.int8], NDArray[np.f
     Return the int8 rows and the largest component of each row before scaling. A row whose largest
     component is zero or not finite has no direction and becomes zeros.
 
-    >>> rows, largest = to_int8(np.array([[1.0, -2.0], [0.0, 0.0]]))
+    >>> rows, largest = to_int8(np.array([[1.0, -2.0], [0.0, np.inf]]))
     >>> rows.tolist(), largest.tolist()
-    ([[64, -127], [0, 0]], [2.0, 0.0])
+    ([[64, -127], [0, 0]], [2.0, inf])
     """
     matrix = np.empty(values.shape, dtype=np.int8)
     largest = np.empty(len(values))
