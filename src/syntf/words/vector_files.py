@@ -1,8 +1,8 @@
 """Read files of word vectors in any supported format.
 
-Formats are GloVe's and word2vec's text (fastText's ``.vec`` files too), word2vec's binary form, each
-plain or gzipped, and ``.npz`` with arrays ``words`` and ``vectors``. A file's bytes show its format;
-the suffix decides only where a tiny word2vec file could be text or binary. Nothing is ever
+Formats are GloVe's and word2vec's text (fastText's ``.vec`` files too), word2vec's binary form,
+each plain or gzipped, and ``.npz`` with arrays ``words`` and ``vectors``. A file's bytes show its
+format; the suffix decides only where a tiny word2vec file could be text or binary. Nothing is ever
 unpickled. A file with an unusable line is refused, with the place of the first such line.
 """
 
