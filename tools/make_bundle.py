@@ -1,6 +1,6 @@
 """Make a bundle that installs syntf on a machine without a network.
 
-    python tools/make_bundle.py [--extras evaluate,serve,files] [--out dist]
+    python tools/make_bundle.py [--extras serve,files] [--out dist]
 
 The bundle is one .tar.gz with the wheels of syntf and of everything that it and the extras need, a
 requirements.txt with their digests, and a README.txt with the commands that install them. It serves
@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = "evaluate,serve,files"
+EXTRAS = "serve,files"
 
 README = """\
 syntf {version} with everything that it needs, for Python {python} on {platform}
