@@ -4,6 +4,7 @@ Objects are recognised by their attributes, so neither library is imported unles
 spaCy pipeline, only the table of vectors is used.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,20 @@ def from_object(source: Any) -> Table:
     if hasattr(source, "index_to_key") and hasattr(source, "vectors"):
         return _from_gensim(source)
     if hasattr(getattr(source, "vocab", None), "vectors"):
-        return _from_spacy(source)
+        return from_pipeline(source)[0]
     raise SyntfError(
         "vectors must be a file, spacy:MODEL, WordVectors, gensim's KeyedVectors or a spaCy "
         f"pipeline, not {type(source).__name__}"
     )
 
 
-def from_model(name: str) -> Table:
-    """Return the vectors of an installed spaCy model, or of a pipeline in a folder."""
-    with needed_for(f"vectors from spacy:{name}", "spacy"):
+@lru_cache(1)
+def load_pipeline(name: str) -> Any:
+    """Return an installed spaCy model, or the pipeline in a folder."""
+    with needed_for(f"spacy:{name}", "spacy"):
         import spacy
     try:
-        return _from_spacy(spacy.load(name))
+        return spacy.load(name)
     except OSError as error:
         raise SyntfError(
             f"no spaCy model {name!r}: python -m spacy download NAME, with a NAME that ends in "
@@ -45,29 +47,38 @@ def _from_gensim(source: Any) -> Table:
     return make_table(words, quantize(words, np.asarray(source.vectors), "the KeyedVectors"))
 
 
-def _from_spacy(pipeline: Any) -> Table:
-    """Return the vectors in the order of the pipeline's table.
+def from_pipeline(pipeline: Any) -> tuple[Table, int]:
+    """Return the vectors of a spaCy pipeline, and how many of them belong to their word.
 
-    Words that share a row, as in pruned tables, are sorted. spaCy stores a missing vector as zeros,
-    so words with zeros are left out and counted.
+    A pruned table maps many words to a few rows. The first word of each row is the frequent one
+    that the vector belongs to; these words come first, in the order of the rows, and then all
+    others. spaCy stores a missing vector as zeros, so words with zeros are left out and counted.
     """
-    vocab = pipeline.vocab
-    vectors, strings = vocab.vectors, vocab.strings
+    vectors, strings = pipeline.vocab.vectors, pipeline.vocab.strings
     rows = getattr(vectors, "key2row", None)
     if not rows:
         raise SyntfError(
             "this spaCy pipeline has no word vectors of its own: use a model whose name ends in "
             "_md or _lg (_sm and floret have no table of words)"
         )
-    found = sorted((row, strings[key]) for key, row in rows.items() if key in strings)
-    words = [word for _, word in found]
-    values = np.asarray(vectors.data)[[row for row, _ in found]]
-    nonzero = values.any(axis=1)
+    values = np.asarray(vectors.data)
+    nonzero = np.asarray(values.any(axis=1))
+    first: dict[int, str] = {}
+    others: list[tuple[int, str]] = []
+    unnamed = zeros = 0
+    for key, row in rows.items():
+        if key not in strings:
+            unnamed += 1
+        elif not nonzero[row]:
+            zeros += 1
+        elif (word := strings[key]) != first.setdefault(row, word):
+            others.append((row, word))
     notes = []
-    if len(found) < len(rows):
-        notes.append(f"{len(rows) - len(found):,} vectors have no word in the pipeline")
-    if not nonzero.all():
-        notes.append(f"{(~nonzero).sum():,} words have a vector of zeros and were left out")
-        words = [words[row] for row in np.flatnonzero(nonzero)]
-        values = values[nonzero]
-    return make_table(words, quantize(words, values, "the spaCy pipeline"), notes)
+    if unnamed:
+        notes.append(f"{unnamed:,} vectors have no word in the pipeline")
+    if zeros:
+        notes.append(f"{zeros:,} words have a vector of zeros and were left out")
+    order = sorted(first.items()) + sorted(others)
+    words = [word for _, word in order]
+    matrix = quantize(words, values[[row for row, _ in order]], "the spaCy pipeline")
+    return make_table(words, matrix, notes), len(first)

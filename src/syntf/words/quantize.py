@@ -74,7 +74,7 @@ def quantize(
         row = int(faults[0])
         what = "zero" if largest[row] == 0 else "not finite"
         raise SyntfError(
-            f"{source}: {place(row)} is empty; remove it"
+            f"{source}: {place(row)} has no word; remove it"
             if nameless[row]
             else f"{source}: {place(row)}: the vector of {quoted(words[row])} is {what}; remove it"
         )

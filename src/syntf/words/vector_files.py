@@ -10,7 +10,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 from zipfile import BadZipFile
@@ -27,7 +27,7 @@ Kind = Literal["GloVe text", "word2vec text", "word2vec binary", "npz"]
 Header = tuple[int, int]
 """The numbers of words and of dimensions that the first line of a word2vec file announces."""
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 22
 """How many bytes are read at a time."""
 
 _HEAD_BYTES = 1 << 16
@@ -123,8 +123,13 @@ def _read_text(blocks: Iterator[bytes], source: Path, header: Header | None) -> 
             f"{source}: line 1 announces {header[0]:,} words and {len(words):,} follow; "
             "the file is incomplete, or line 1 is wrong"
         )
-    place = 1 if header is None else 2
-    return make_table(words, np.concatenate(matrices), (), lambda row: f"line {row + place:,}")
+    place = _lines_from(1 if header is None else 2)
+    return make_table(words, np.concatenate(matrices), (), place)
+
+
+def _lines_from(first: int) -> Callable[[int], str]:
+    """Return the function that names the line of a row."""
+    return lambda row: f"line {row + first:,}"
 
 
 def _no_vectors(source: Path, line: int) -> SyntfError:
@@ -184,9 +189,7 @@ class _Lines:
             word, row = self._parse_line(raw.removesuffix(b"\r").decode("utf-8", "replace"), number)
             words.append(word)
             rows.append(row)
-        first = self.line
-        place = lambda row: f"line {row + first:,}"  # noqa: E731
-        return words, quantize(words, np.array(rows), self.source, place)
+        return words, quantize(words, np.array(rows), self.source, _lines_from(self.line))
 
     def _parse_line(self, text: str, number: int) -> tuple[str, list[float]]:
         """Return a word and its numbers. A word may hold spaces, as some of GloVe's do."""
@@ -232,8 +235,7 @@ def _read_binary(blocks: Iterator[bytes], source: Path, count: int, numbers: int
             vectors.append(rest[space + 1 : at])
         if vectors:
             values = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, numbers)
-            place = lambda row, before=before: word_number(before + row)  # noqa: E731
-            matrices.append(quantize(words[before:], values, source, place))
+            matrices.append(quantize(words[before:], values, source, _words_from(before)))
         block = next(blocks, None)
         if block is None:
             break
@@ -247,6 +249,10 @@ def _read_binary(blocks: Iterator[bytes], source: Path, count: int, numbers: int
     if extra:
         raise SyntfError(f"{announced}, and {extra:,} bytes follow the last of them")
     return make_table(words, np.concatenate(matrices))
+
+
+def _words_from(first: int) -> Callable[[int], str]:
+    return lambda row: word_number(first + row)
 
 
 def _read_npz(file: BinaryIO, source: Path) -> Table:

@@ -130,7 +130,8 @@ class WordVectors:
         """
         name = fspath(path)
         if name.startswith(SPACY):
-            return cls(*adapters.from_model(name.removeprefix(SPACY)))
+            pipeline = adapters.load_pipeline(name.removeprefix(SPACY))
+            return cls(*adapters.from_pipeline(pipeline)[0])
         file = Path(name)
         if not file.is_file():
             raise SyntfError(f"no vector file at {file}")

