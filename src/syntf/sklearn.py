@@ -230,8 +230,12 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoded = self._rows.encode(texts, self._source)
         if self.ledger is not None:
             promise = guarantee(self._rows, [scheme], documents=len(texts), source=self._source)
-            names = Ledger.names(texts if ids is None else as_texts(ids))
-            self.ledger.charge(promise, names, None if authors is None else as_texts(authors))
+            names = self.ledger.names(
+                "text" if ids is None else "id", authors=authors is not None
+            ).add(texts if ids is None else ids, authors)
+            if len(names) != len(texts):
+                raise SyntfError(f"there are {len(names)} ids for {len(texts)} texts")
+            self.ledger.charge(promise, names)
         elif ids is not None or authors is not None:
             raise SyntfError("ids and authors are for a ledger: give one, or leave them out")
         return draw(scheme, encoded, self._source)

@@ -12,7 +12,7 @@ The order of the steps is what makes a release safe:
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from syntf.core.checks import flag, one_of
 from syntf.core.errors import SyntfError
 from syntf.core.progress import stage
 from syntf.inputs.corpus import Corpus, Reading
-from syntf.ledger import Ledger, Run
+from syntf.ledger import Ledger, Names, Run
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee
 from syntf.release import kept
@@ -57,18 +57,72 @@ class Made:
     notices: Sequence[str] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Documents:
-    """What is kept of the documents of an input: encoded texts, and columns."""
+    """What is kept of the documents of an input: encoded texts, columns, names for a ledger."""
 
     encoded: Encoded
     columns: pl.DataFrame
-    unknown: int
-    notices: list[str] = field(default_factory=list)
+    names: Names | None = None
+    unknown: int = 0
+    """How many texts have no known word."""
+
+    def __len__(self) -> int:
+        return len(self.encoded)
 
     def at(self, places: NDArray[np.intp]) -> "Documents":
         """Return the documents at these places, in this order."""
-        return replace(self, encoded=self.encoded[places], columns=self.columns[places])
+        names = None if self.names is None else self.names.at(places)
+        return replace(
+            self, encoded=self.encoded[places], columns=self.columns[places], names=names
+        )
+
+    @classmethod
+    def read(
+        cls,
+        rows: Rows,
+        batches: Iterator[pl.DataFrame],
+        text: str,
+        source: entropy.Source,
+        size: int = 0,
+        names: Names | None = None,
+        id: str | None = None,
+        author: str | None = None,
+    ) -> "Documents":
+        """Read all batches once; encode the texts and forget them.
+
+        size : bytes of the input, for the progress.
+        names : collects whom a ledger will be charged for, from the columns `id` and `author`.
+        """
+        encoded: list[Encoded] = []
+        frames: list[pl.DataFrame] = []
+        with stage("reading", size) as advance:
+            for batch in batches:
+                texts = batch[text].cast(pl.String, strict=False).fill_null("")
+                encoded.append(rows.encode(texts, source))
+                if names is not None:
+                    names.add(batch[id] if id else texts, batch[author] if author else None)
+                row = pl.Series(_ROW, np.zeros(len(batch), dtype=np.uint8))
+                frames.append(batch.drop(text).with_columns(row))
+                advance(int(batch.estimated_size()))
+        if not frames:
+            raise SyntfError("the input has no documents")
+        together = np.concatenate(encoded)
+        unknown = int(rows.unknown(together).sum())
+        return cls(together, pl.concat(frames, how="vertical_relaxed"), names, unknown)
+
+    def notices(self) -> list[str]:
+        """Return sentences for the owner on texts that say nothing."""
+        if not self.unknown:
+            return []
+        share = f"{self.unknown:,} of {len(self):,} texts have no known word"
+        if self.unknown <= len(self) // 10:
+            return [f"{share}: they answer with 'nothing known', or with words drawn at random"]
+        return [f"{share}: check the column, the encoding and the language of the texts"]
+
+
+_ROW = "row of the input"
+"""A column that keeps the number of rows where no column is kept."""
 
 
 def anonymize(
@@ -158,21 +212,22 @@ def anonymize(
         draft(Path(out), force=force) as folder,
         closing(Corpus(inputs, text, wanted, reading)) as corpus,
     ):
+        names = budget and budget.names("id" if id else "text", authors=author is not None)
         rows, batches = _prepare(chosen, corpus, text)
-        documents = read(rows, batches, text, source, corpus.size, named=budget and (id or text))
-        total = len(documents.columns)
+        documents = Documents.read(rows, batches, text, source, corpus.size, names, id, author)
+        total = len(documents)
         most = None
         if author is not None and author_loss is not None:
             loss = guarantee(rows, [rows.scheme(total)]).loss_per_document
             most = documents_within(author_loss, loss)
             documents = documents.at(at_most(documents.columns[author], most, source))
-        promise = partial_guarantee(rows, documents, columns, shuffle, most, source)
+        scheme = rows.scheme(len(documents))
         run = None
-        if budget is not None:
-            authors = documents.columns[author] if author else None
-            run = budget.charge(promise, documents.columns[NAME], authors)
+        if budget is not None and documents.names is not None:
+            promise = guarantee(rows, [scheme], documents_per_author=most, source=source)
+            run = budget.charge(promise, documents.names, note=str(out))
         try:
-            drawn = draw(rows.scheme(len(documents.columns)), documents.encoded, source)
+            drawn = draw(scheme, documents.encoded, source)
             sealed = guarantee(
                 rows, drawn.schemes, documents=len(drawn), kept_columns=columns, shuffled=shuffle,
                 documents_per_author=most, source=source,
@@ -198,56 +253,10 @@ def anonymize(
         left_out=total - len(drawn),
         run=run,
         notices=[
-            *corpus.notices, *documents.notices,
+            *corpus.notices, *documents.notices(),
             *kept.warnings(documents.columns.select(columns), id=id, shuffle=shuffle),
         ],
     )  # fmt: skip
-
-
-NAME = "name of the document"
-"""The column that holds what a ledger calls a document."""
-
-
-def read(
-    rows: Rows,
-    batches: Iterator[pl.DataFrame],
-    text: str,
-    source: entropy.Source,
-    size: int = 0,
-    *,
-    named: str | None = None,
-) -> Documents:
-    """Read all batches once and keep what is drawn from, and the other columns.
-
-    named : the column that names documents for a ledger; a text is kept as its digest alone.
-    """
-    encoded: list[Encoded] = []
-    frames: list[pl.DataFrame] = []
-    unknown = 0
-    with stage("reading", size) as advance:
-        for batch in batches:
-            texts = batch[text].cast(pl.String, strict=False).fill_null("")
-            encoded.append(rows.encode(texts, source))
-            unknown += int(rows.unknown(encoded[-1]).sum())
-            frame = batch.drop(text) if text in batch.columns else batch
-            if named is not None:
-                names = Ledger.names(texts if named == text else batch[named])
-                frame = frame.with_columns(pl.Series(NAME, names))
-            if not frame.width:
-                frame = pl.DataFrame({NAME: pl.repeat("", len(batch), eager=True)})
-            frames.append(frame)
-            advance(int(batch.estimated_size()))
-    if not frames:
-        raise SyntfError("the input has no documents")
-    together = np.concatenate(encoded)
-    documents = Documents(together, pl.concat(frames, how="vertical_relaxed"), unknown)
-    if unknown > len(together) // 10:
-        share = 100 * unknown / len(together)
-        documents.notices.append(
-            f"{share:.0f} % of the texts have no known word: check the column, the encoding and "
-            "the language of the texts"
-        )
-    return documents
 
 
 def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np.intp]:
@@ -265,22 +274,6 @@ def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np
     rank = pl.int_range(pl.len()).over("author")
     chosen = shuffled.filter(pl.col("author").is_null() | (rank < most))
     return np.sort(chosen["place"].to_numpy()).astype(np.intp)
-
-
-def partial_guarantee(
-    rows: Rows,
-    documents: Documents,
-    columns: Sequence[str],
-    shuffle: bool,
-    most: int | None,
-    source: entropy.Source,
-) -> Guarantee:
-    """Return what the ledger is charged: the guarantee before the pilot has answered."""
-    count = len(documents.columns)
-    return guarantee(
-        rows, [rows.scheme(count)], documents=count, kept_columns=columns, shuffled=shuffle,
-        documents_per_author=most, source=source,
-    )  # fmt: skip
 
 
 def _prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Iterator[pl.DataFrame]]:

@@ -1,0 +1,50 @@
+"""`syntf verify`: check a release that was received."""
+
+from pathlib import Path
+
+import click
+
+from syntf.cli import console, ends
+from syntf.cli.options import FILE, Command, as_json, option, quiet
+
+STYLES = {"passed": "green", "FAILED": "bold red", "not checked": "yellow"}
+
+
+@click.command("verify", cls=Command)
+@click.argument("folder", type=FILE)
+@option("--vectors", type=FILE, help="Word vectors of the release, if they are not embedded.")
+@option("--codebook", type=FILE, help="Codebook of the release, if it is not embedded.")
+@option("--language", metavar="CODE|FOLDER", help="Language pack, if it is not installed.")
+@quiet
+@as_json
+def command(
+    folder: Path,
+    vectors: Path | None,
+    codebook: Path | None,
+    language: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Check the release in FOLDER without the texts and without trusting its sender.
+
+    The public answers are derived again, and everything that follows from them is compared. What
+    nobody can check is listed: that the draws were fresh and made once, and what kept columns hold.
+    """
+    from syntf.verify import verify
+
+    with console.progress(quiet or as_json):
+        result = verify(folder, vectors=vectors, codebook=codebook, language=language)
+    if as_json:
+        console.emit(result.as_dict())
+    elif not quiet:
+        console.table(
+            [
+                [f"[{STYLES.get(check.status, 'dim')}]{check.status}[/]", console.escape(check.name),
+                 console.escape(check.detail)]
+                for check in result.checks
+            ]
+        )  # fmt: skip
+        console.say(console.escape(result.verdict))
+    if result.failed:
+        return ends.Exit.REFUSED
+    return ends.Exit.DONE if result.ok else ends.Exit.NOT_CHECKED
