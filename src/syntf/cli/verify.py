@@ -37,13 +37,11 @@ def command(
     if as_json:
         console.emit(result.as_dict())
     elif not quiet:
-        console.table(
-            [
-                [f"[{STYLES.get(check.status, 'dim')}]{check.status}[/]", console.escape(check.name),
-                 console.escape(check.detail)]
-                for check in result.checks
-            ]
-        )  # fmt: skip
+        rows = []
+        for check in result.checks:
+            status = f"[{STYLES.get(check.status, 'dim')}]{check.status}[/]"
+            rows.append([status, console.escape(check.name), console.escape(check.detail)])
+        console.table(rows)
         console.say(console.escape(result.verdict))
     if result.failed:
         return ends.Exit.REFUSED

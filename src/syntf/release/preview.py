@@ -39,12 +39,13 @@ def preview(
     scheme = rows.scheme(len(documents))
     promise = guarantee(rows, [scheme], documents=len(documents))
     weights = scheme.mechanism.weights(0)
+    answers = f"{scheme.draws} for each document, of {scheme.mechanism.shape[1]:,} public ones"
     known = 1 - documents.unknown / len(documents)
     return {
         "documents": f"{len(documents):,}",
         "with a known word": f"{known:.1%}",
         "loss per document": f"{shown(promise.loss_per_document, 2)} at most",
-        "answers": f"{scheme.draws} for each document, of {scheme.mechanism.shape[1]:,} public ones",
+        "answers": answers,
         "an answer is kept": f"in {int(weights.max()) / scheme.mechanism.total:.1%} of draws",
         "pilot": f"{scheme.pilot:,} documents" if scheme.pilot else "none",
         "kept columns": ", ".join(columns) or "none",
