@@ -87,7 +87,7 @@ def build_pack(
     if lemmas is not None:
         with stage("finding lemmas", 1) as advance:
             found, lemma_source = read_lemmas(lemmas, code, chosen)
-            found = [Lemma(_form(one.form), one.part, _form(one.lemma)) for one in found]
+            found = _once(found)
             advance(1)
         sources.append(lemma_source)
     named = _names_something(chosen, found)
@@ -105,7 +105,8 @@ def build_pack(
         np.save(new / _NAMES["vectors"], given.at(list(rows.values())))
         np.save(new / _NAMES["topical"], weigh(named).astype(np.float32))
         if lemmas is not None:
-            _write_lemmas(new / _NAMES["lemmas"], found)
+            lines = "\n".join(",".join(one) for one in found).encode()
+            (new / _NAMES["lemmas"]).write_bytes(gzip.compress(lines, mtime=0))
         lexicon: Lexicon = "" if lemmas is None else "lemmas"
         draft = _describe(new, code, tokenizer, lexicon, sources)
         outputs = np.array(shown[:SHOWN], dtype=np.int32)
@@ -154,6 +155,15 @@ def _as_tokens(words: Sequence[str], tokenizer: Tokenizer) -> list[str]:
     return sorted(found)
 
 
+def _once(lemmas: Sequence[Lemma]) -> list[Lemma]:
+    """Return one lemma, the first, for each form and part of speech, in lower case and sorted."""
+    found: dict[tuple[str, str], str] = {}
+    for one in lemmas:
+        if not any(sign in one.form + one.lemma for sign in ",/#\n\r"):
+            found.setdefault((_form(one.form), one.part), _form(one.lemma))
+    return [Lemma(form, part, lemma) for (form, part), lemma in sorted(found.items())]
+
+
 def _names_something(words: Sequence[str], lemmas: Sequence[Lemma]) -> NDArray[np.bool_]:
     """Tell for each word whether it can be a noun or is missing from the lemmas."""
     forms = {one.form for one in lemmas}
@@ -192,14 +202,3 @@ def _describe(
     there = {role: name for role, name in _NAMES.items() if (folder / name).is_file()}
     files = {role: (name, sha256_of(folder / name)) for role, name in there.items()}
     return LanguagePack(folder, code, tokenizer, lexicon, sources, files)
-
-
-def _write_lemmas(path: Path, lemmas: Sequence[Lemma]) -> None:
-    """Write a line ``form,part of speech,lemma`` for each lemma, as the English lexicon has it."""
-    lines = {
-        f"{one.form},{one.part},{one.lemma}"
-        for one in lemmas
-        if not any(sign in one.form + one.lemma for sign in ",/#\n\r")
-    }
-    with path.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        packed.write("\n".join(sorted(lines)).encode("utf-8"))

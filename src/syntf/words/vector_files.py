@@ -11,8 +11,9 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, BinaryIO, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -23,7 +24,6 @@ from syntf.core.errors import SyntfError, quoted, shortened
 from syntf.core.progress import stage
 from syntf.words.quantize import Table, make_table, quantize, to_int8, word_number
 
-Kind = Literal["GloVe text", "word2vec text", "word2vec binary", "npz"]
 Header = tuple[int, int]
 """The numbers of words and of dimensions that the first line of a word2vec file announces."""
 
@@ -31,7 +31,8 @@ BLOCK_BYTES = 1 << 22
 """How many bytes are read at a time."""
 
 _HEAD_BYTES = 1 << 16
-_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,12})[ \t](\d{1,6})[ \t]?\r?")
+_HEADER = re.compile(rb"(?:\xef\xbb\xbf)?(\d{1,12})[ \t](\d{1,6})[ \t]?\r?(?:\n|\Z)")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _REFUSED = {
     b"\x80": "a pickle, which could run a program and is never loaded: save the vectors with "
     "gensim's save_word2vec_format",
@@ -57,39 +58,27 @@ def read(path: Path) -> Table:
 
             head = stream.read(_HEAD_BYTES)
             stream.seek(0)
-            kind = _kind(head, path)
-            if kind == "npz":
+            if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
                 return _read_npz(io.BytesIO(b"".join(blocks())), path)
-            header = _header(head)
-            if kind == "word2vec binary" and header is not None:
+            for start, what in _REFUSED.items():
+                if head.startswith(start):
+                    raise SyntfError(f"{path} is {what}")
+            found = _HEADER.match(head)
+            header = (int(found[1]), int(found[2])) if found else None
+            if header is not None and _is_binary(head, header[1], path):
                 return _read_binary(blocks(), path, *header)
             return _read_text(blocks(), path, header)
     except (OSError, EOFError, zlib.error) as error:
         raise SyntfError(f"cannot read {path}: {shortened(error)}") from error
 
 
-def _header(head: bytes) -> Header | None:
-    found = _HEADER.fullmatch(head.partition(b"\n")[0])
-    return (int(found[1]), int(found[2])) if found else None
-
-
-def _kind(head: bytes, source: Path) -> Kind:
-    """Return the format of a file, from its first bytes."""
-    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
-        return "npz"
-    for start, what in _REFUSED.items():
-        if head.startswith(start):
-            raise SyntfError(f"{source} is {what}")
-    header = _header(head)
-    if header is None:
-        return "GloVe text"
+def _is_binary(head: bytes, numbers: int, path: Path) -> bool:
+    """Tell whether what follows word2vec's first line is its binary form."""
     body = head.partition(b"\n")[2]
     fields = body.partition(b"\n")[0].split()
-    if len(fields) == header[1] + 1 and all(map(_is_number, fields[1:])):
-        return "word2vec text"
-    if re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]", body[: 1 << 12]):
-        return "word2vec binary"
-    return "word2vec binary" if ".bin" in source.suffixes else "word2vec text"
+    if len(fields) == numbers + 1 and all(map(_is_number, fields[1:])):
+        return False
+    return ".bin" in path.suffixes or bool(_CONTROL.search(body[: 1 << 12]))
 
 
 def _is_number(field: str | bytes) -> bool:
@@ -104,20 +93,13 @@ def _read_text(blocks: Iterator[bytes], source: Path, header: Header | None) -> 
     """Read lines of a word and its numbers, divided by single spaces."""
     words: list[str] = []
     matrices: list[NDArray[np.int8]] = []
-    lines = None
-    for number, block in enumerate(blocks):
-        if number == 0:
-            block = block.removeprefix(b"\xef\xbb\xbf")
-            block = block.partition(b"\n")[2] if header else block
-        if lines is None:
-            if not block:
-                continue
-            lines = _Lines(block, source, header)
+    first = next(blocks, b"").removeprefix(b"\xef\xbb\xbf")
+    first = (first.partition(b"\n")[2] if header else first) or next(blocks, b"")
+    lines = _Lines(first, source, header)
+    for block in chain([first], blocks):
         more, matrix = lines.parse(block)
         words += more
         matrices.append(matrix)
-    if lines is None:
-        raise _no_vectors(source, 1 if header is None else 2)
     if header is not None and header[0] != len(words):
         raise SyntfError(
             f"{source}: line 1 announces {header[0]:,} words and {len(words):,} follow; "
@@ -149,7 +131,7 @@ class _Lines:
         self.expected = f"line 1 {'says' if header else 'has'} {self.numbers}"
         self.line = 2 if header else 1
         self.source = source
-        if self.numbers < 1:
+        if self.numbers < 1 or not block:
             raise _no_vectors(source, self.line)
         self.schema: dict[str, Any] = {"word": pl.String}
         self.schema |= {str(i): pl.Float64 for i in range(self.numbers)}

@@ -19,7 +19,7 @@ from syntf.core.errors import SyntfError, shortened
 from syntf.core.files import sha256_of
 from syntf.settings import SPACY
 from syntf.words import adapters, vector_files
-from syntf.words.language import LanguagePack, embedded_pack, find
+from syntf.words.language import LanguagePack, embedded_pack
 from syntf.words.quantize import Table, quantize
 
 CACHED_BYTES = 1 << 25
@@ -147,17 +147,6 @@ class WordVectors:
         if isinstance(source, (str, PathLike)):
             return cls.read(source)
         return cls(*adapters.from_object(source))
-
-
-def load_vectors(source: Any, language: str | PathLike[str] | None = None) -> WordVectors:
-    """Return the vectors that a person supplies, or without them those of a language pack.
-
-    source : what :meth:`WordVectors.from_object` takes, or None.
-    language : the code or the folder of a pack; None for English.
-    """
-    if source is None:
-        return WordVectors.of_pack(find(language))
-    return WordVectors.from_object(source)
 
 
 @lru_cache(4)

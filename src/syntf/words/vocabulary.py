@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from syntf.core.errors import SyntfError, quoted
+from syntf.core.errors import SyntfError
 from syntf.words import wordnet
 from syntf.words.language import embedded_pack
 from syntf.words.vectors import WordVectors
@@ -16,7 +16,6 @@ from syntf.words.vectors import WordVectors
 Provenance = Literal["public", "fitted"]
 
 FIRST_LINE = "# syntf vocabulary"
-_PUBLIC = "# public:"
 
 
 @dataclass(frozen=True)
@@ -86,9 +85,10 @@ class Vocabulary:
         """Read a file with one term on each line.
 
         A file whose first line is ``# syntf vocabulary`` begins with a header: the following lines
-        that begin with ``# ``. Only one of them matters: ``# public: no`` declares that the terms
-        were taken from texts that are not public, and then a release is marked as not private. In
-        a file with any other first line, every line is a term, even if it begins with ``#``.
+        that begin with ``# ``. One of them must be ``# public: yes`` or ``# public: no``. *no*
+        declares that the terms were taken from texts that are not public; then a release is marked
+        as not private. In a file with any other first line, every line is a term, even if it begins
+        with ``#``, and the terms are public on the word of whoever makes the release.
 
         Whether a vocabulary is public is *declared*. It is never found out by comparing it with the
         texts: the result would be visible in the release, and whoever supplies the vocabulary could
@@ -105,13 +105,14 @@ class Vocabulary:
         provenance: Provenance = "public"
         if lines[0] == FIRST_LINE:
             end = next((i for i, line in enumerate(lines) if not line.startswith("# ")), len(lines))
-            for line in lines[1:end]:
-                if not line.startswith(_PUBLIC):
-                    continue
-                value = line.removeprefix(_PUBLIC).strip()
-                if value not in ("yes", "no"):
-                    raise SyntfError(f"{source}: public must be yes or no, not {quoted(value)}")
-                provenance = "fitted" if value == "no" else provenance
+            fields = [line[2:].partition(":") for line in lines[1:end]]
+            values = {value.strip() for key, _, value in fields if key.strip().lower() == "public"}
+            if not values or not values <= {"yes", "no"}:
+                raise SyntfError(
+                    f"{source}: the header must say '# public: yes', or '# public: no' if the "
+                    "terms were taken from texts that are not public"
+                )
+            provenance = "fitted" if "no" in values else "public"
             lines = lines[end:]
         terms = filter(None, lines)
         return cls.given(terms, vectors, provenance=provenance, origin=str(path))
