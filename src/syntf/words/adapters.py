@@ -78,7 +78,10 @@ def from_pipeline(pipeline: Any) -> tuple[Table, int]:
         notes.append(f"{unnamed:,} vectors have no word in the pipeline")
     if zeros:
         notes.append(f"{zeros:,} words have a vector of zeros and were left out")
-    order = sorted(first.items()) + sorted(others)
+    own = sorted(first.items())
+    place = {row: number for number, (row, _) in enumerate(own)}
+    matrix = quantize([word for _, word in own], values[list(place)], "the spaCy pipeline")
+    order = own + sorted(others)
     words = [word for _, word in order]
-    matrix = quantize(words, values[[row for row, _ in order]], "the spaCy pipeline")
-    return make_table(words, matrix, notes), len(first)
+    matrix = matrix[[place[row] for row, _ in order]]
+    return make_table(words, matrix, notes), len(own)

@@ -105,8 +105,8 @@ def build_pack(
         np.save(new / _NAMES["vectors"], given.at(list(rows.values())))
         np.save(new / _NAMES["topical"], weigh(named).astype(np.float32))
         if lemmas is not None:
-            lines = "\n".join(",".join(one) for one in found).encode()
-            (new / _NAMES["lemmas"]).write_bytes(gzip.compress(lines, mtime=0))
+            entries = "\n".join(",".join(one) for one in found).encode()
+            (new / _NAMES["lemmas"]).write_bytes(gzip.compress(entries, mtime=0))
         lexicon: Lexicon = "" if lemmas is None else "lemmas"
         draft = _describe(new, code, tokenizer, lexicon, sources)
         outputs = np.array(shown[:SHOWN], dtype=np.int32)
