@@ -268,14 +268,14 @@ def guarantee(
 
 def recorded(settings: Settings) -> dict[str, Any]:
     """Return the settings that a guarantee records: plain values, never names of files."""
-    plain = {name: getattr(settings, name) for name in SETTINGS}
-    return {
-        name: value
-        for name, value in plain.items()
-        if isinstance(value, str | int | float | bool)
-        and SETTINGS[name].kind not in ("file", "object")
-        and not (name == "language" and Path(str(value)).is_dir())
-    }
+    found = {}
+    for name, setting in SETTINGS.items():
+        value = getattr(settings, name)
+        is_plain = isinstance(value, str | int | float) and setting.kind not in ("file", "object")
+        is_folder = name == "language" and Path(str(value)).is_dir()
+        if is_plain and not is_folder and (not setting.units or settings.unit in setting.units):
+            found[name] = value
+    return found
 
 
 def _is_private(public: dict[str, Public]) -> bool:
