@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -92,6 +92,7 @@ def test_all_formats_give_the_same_table(put, monkeypatch, name, packed, size):
     assert made.notes == []
 
 
+@settings(max_examples=30)
 @given(hnp.arrays(np.float32, (3, 4), elements=st.floats(-(2.0**90), 2.0**90, width=32)))
 def test_all_formats_agree_on_any_numbers(tmp_path_factory, matrix):
     path = tmp_path_factory.mktemp("any") / "v.bin"

@@ -61,13 +61,18 @@ def find_wordnet() -> Traversable:
 def _usual_places() -> Iterator[Traversable]:
     """Yield where installers put WordNet: Debian's package and NLTK's downloader."""
     yield Path("/usr/share/wordnet")
-    named = [Path(name) for name in os.environ.get("NLTK_DATA", "").split(os.pathsep) if name]
-    prefix, usr = Path(sys.prefix), Path("/usr")
-    shared = [prefix, prefix / "share", prefix / "lib", usr / "share", usr / "local" / "share"]
-    for folder in named + [place / "nltk_data" for place in (Path.home(), *shared)]:
+    for folder in nltk_folders():
         yield folder / "corpora" / "wordnet"
         with suppress(OSError, *_DAMAGED):  # another copy may be intact
             yield zipfile.Path(folder / "corpora" / "wordnet.zip", "wordnet/")
+
+
+def nltk_folders() -> list[Path]:
+    """Return the folders in which NLTK looks for its data, in its order."""
+    named = [Path(name) for name in os.environ.get("NLTK_DATA", "").split(os.pathsep) if name]
+    prefix, usr, local = Path(sys.prefix), Path("/usr"), Path("/usr/local")
+    others = [Path.home(), prefix, prefix / "share", prefix / "lib", usr / "share", local / "share"]
+    return named + [place / "nltk_data" for place in (*others, usr / "lib", local / "lib")]
 
 
 def _read_synsets(source: Traversable) -> Iterator[list[str]]:
