@@ -44,15 +44,11 @@ from syntf.core.errors import BudgetError, Refused, SyntfError
 from syntf.core.exact import EXACT
 from syntf.privacy.guarantee import REPLACED, Guarantee
 
-ADJACENCY = REPLACED
-"""The neighbours under which all losses of a ledger are added up."""
-
+ADJACENCY = REPLACED  # the neighbours under which all losses of a ledger are added up
 NamedBy = Literal["id", "text"]
 Kind = Literal["document", "author"]
-
 PLACES = 12  # decimal places of a unit
 LARGEST_BUDGET = 1_000_000  # in units, sums up to here stay below SQLite's largest integer
-
 WAIT = 60.0  # seconds to wait while another run charges the ledger
 
 _APPLICATION, _VERSION = 0x53594E54, 3  # "SYNT"
@@ -81,8 +77,8 @@ _REASONS = {
 class Run:
     """A run that was charged `loss` and `delta` for each of its documents.
 
-    `note` is what the run said about itself, such as the folder of its release. `cancelled` is the
-    time at which its owner said that it released nothing, and None if it counts.
+    `note` names its release. `cancelled` is the time at which its owner said that it released
+    nothing, and None if it counts.
     """
 
     number: int
@@ -144,11 +140,14 @@ class Names:
         return len(self._digests["document"]) // _SIZE
 
     def counted(self, kind: Kind) -> Iterator[tuple[bytes, int, int]]:
-        """Return each name in order, with its first row and the number of its charges."""
+        """Yield each name in order, with its first row and the number of its charges."""
         names, rows, counts = np.unique(self._array(kind), return_index=True, return_counts=True)
         if kind == "document" and self.by == "text":
             counts = np.ones_like(counts)
-        return zip(names.tolist(), (rows + 1).tolist(), counts.tolist(), strict=True)
+        for start in range(0, len(names), 1 << 14):
+            block = slice(start, start + (1 << 14))
+            columns = (column[block].tolist() for column in (names, rows, counts))
+            yield from zip(*columns, strict=True)
 
     def _array(self, kind: Kind) -> Any:
         return np.frombuffer(self._digests[kind], dtype=f"V{_SIZE}")
@@ -161,8 +160,6 @@ class Ledger:
     copy: it has forgotten what was spent since. `budgets` says what each document, and each author,
     may lose in all (None for no limit), and `delta`, how much δ.
 
-    Examples
-    --------
     >>> import tempfile
     >>> release = Guarantee(
     ...     loss_per_document=4.0, loss_if_replaced=4.0, composition=[], settings={}, public={}
@@ -357,8 +354,6 @@ def group_charge(loss: int, delta: int, count: int) -> tuple[int, int]:
     one replacement apart, P[D₀ ∈ S] ≤ e^ε P[D₁ ∈ S] + δ, and the last c − 1 steps give
     P[D₁ ∈ S] ≤ e^{(c−1)ε} P[D_c ∈ S] + δ Σ_{i<c−1} e^{iε}.
 
-    >>> group_charge(3, 0, 4), group_charge(10**12, 100, 1)
-    ((12, 0), (1000000000000, 100))
     >>> group_charge(10**12, 100, 3)  # 100 (1 + e + e²) = 1110.7…
     (3000000000000, 1111)
     """
@@ -380,7 +375,7 @@ def _list_due(db: sqlite3.Connection, names: Names, loss: int, delta: int) -> No
     db.execute("BEGIN")
     for kind in names.kinds:
         rows = (
-            (kind, name, row, *group_charge(loss, delta, count))
+            (kind, name, row + 1, *group_charge(loss, delta, count))
             for name, row, count in names.counted(kind)
         )
         db.executemany("INSERT INTO due VALUES (?, ?, ?, ?, ?)", rows)
@@ -391,7 +386,7 @@ def _list_due(db: sqlite3.Connection, names: Names, loss: int, delta: int) -> No
 def _connected(path: Path, *, new: bool = False) -> Iterator[sqlite3.Connection]:
     """Connect to a ledger, or to an empty file; turn every error of SQLite into one message.
 
-    `synchronous = EXTRA`: a commit returns only when it and the end of its journal are on the disk.
+    With `synchronous = EXTRA`, a commit and the end of its journal are on the disk when it returns.
     The path is resolved, so that the journal lies beside the file itself, not beside a link.
     """
     try:
@@ -411,18 +406,16 @@ def _connected(path: Path, *, new: bool = False) -> Iterator[sqlite3.Connection]
                 )
             yield db
     except sqlite3.Error as error:
-        # The message of SQLite may quote the file: do not pass it on.
-        kind = getattr(error, "sqlite_errorname", "")
-        for start, reason in _REASONS.items():
-            if kind.startswith(start):
+        for start, reason in _REASONS.items():  # SQLite's own message may quote the file
+            if getattr(error, "sqlite_errorname", "").startswith(start):
                 raise SyntfError(f"cannot use the ledger {path}: {reason}") from error
         raise _damaged() from error
 
 
 def _damaged() -> SyntfError:
     return Refused(
-        "the ledger is damaged: the file is not what was written, or a part is missing; nothing "
-        "can be charged to it (restore a backup only if nothing was released since)"
+        "the ledger is damaged: a part of the file is missing or is not what was written; restore "
+        "a backup only if nothing was released since"
     )
 
 
@@ -445,7 +438,7 @@ def _units(value: Any, rounding: str) -> int:
 
 
 def _number(units: int) -> Decimal:
-    return Decimal(units).scaleb(-PLACES).normalize()
+    return Decimal(f"{Decimal(units).scaleb(-PLACES).normalize():f}")  # 10, not 1E+1
 
 
 def _run(row: tuple[Any, ...]) -> Run:
