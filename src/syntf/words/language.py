@@ -204,19 +204,6 @@ def find(language: str | PathLike[str] | None) -> LanguagePack:
     return _read_once(place.absolute(), manifest.stat().st_mtime_ns if manifest.is_file() else 0)
 
 
-def find_by_digest(digest: str) -> LanguagePack | None:
-    """Return the embedded or installed pack with this digest, checked; None if there is none."""
-    if embedded_pack().digest == digest:
-        return embedded_pack()
-    for code in installed():
-        try:
-            if _read_manifest(folder() / code).digest == digest:
-                return LanguagePack.read(folder() / code)
-        except SyntfError:  # of another format, or damaged
-            continue
-    return None
-
-
 def add(source: str | PathLike[str], *, force: bool = False) -> LanguagePack:
     """Copy a pack into the folder of packs, so that its code finds it; return the copy."""
     pack = LanguagePack.read(source)

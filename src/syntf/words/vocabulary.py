@@ -49,7 +49,7 @@ class Vocabulary:
     @property
     def digest(self) -> str:
         """The SHA-256 of the outputs, one on each line, as in a release's ``vocabulary.txt``."""
-        return terms_digest(self.outputs)
+        return sha256(as_lines(self.outputs).encode()).hexdigest()
 
     @classmethod
     def default(cls, vectors: WordVectors) -> "Vocabulary":
@@ -191,8 +191,3 @@ def is_single_word(word: str, *, apostrophe: bool = True) -> bool:
 def as_lines(terms: Iterable[str]) -> str:
     """Return terms as the text of a file, one on each line."""
     return "\n".join([*terms, ""])
-
-
-def terms_digest(terms: Iterable[str]) -> str:
-    """Return the SHA-256 of terms, one on each line."""
-    return sha256(as_lines(terms).encode()).hexdigest()
