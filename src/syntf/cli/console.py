@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -33,6 +33,11 @@ class _Output(Console):
 def screen() -> Console:
     """Return the console on standard output."""
     return _Output(highlight=False, emoji=False)
+
+
+def escape(text: object) -> str:
+    """Return a text in which rich finds no markup."""
+    return markup.escape(str(text))
 
 
 def emit(record: Mapping[str, Any]) -> None:

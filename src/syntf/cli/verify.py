@@ -8,6 +8,12 @@ from syntf.cli import console, ends
 from syntf.cli.options import FILE, Command, as_json, option, quiet
 
 STYLES = {"passed": "green", "FAILED": "bold red", "not checked": "yellow"}
+VERDICTS = {
+    "verified": "[green]Verified.[/] What is listed as unverifiable is the sender's word.",
+    "failed": "[bold red]Not verified:[/] do not rely on this release.",
+    "not checked": "[yellow]Not checked:[/] another version of syntf, or data that is not here, "
+    "is needed.",
+}
 
 
 @click.command("verify", cls=Command)
@@ -35,14 +41,14 @@ def command(
     with console.progress(quiet or as_json):
         result = verify(folder, vectors=vectors, codebook=codebook, language=language)
     if as_json:
-        console.emit(result.as_dict())
+        console.emit({"verdict": result.verdict, "checks": [vars(one) for one in result.checks]})
     elif not quiet:
         rows = []
         for check in result.checks:
             status = f"[{STYLES.get(check.status, 'dim')}]{check.status}[/]"
             rows.append([status, console.escape(check.name), console.escape(check.detail)])
         console.table(rows)
-        console.say(console.escape(result.verdict))
-    if result.failed:
+        console.say(VERDICTS[result.verdict])
+    if result.verdict == "failed":
         return ends.Exit.REFUSED
     return ends.Exit.DONE if result.ok else ends.Exit.NOT_CHECKED
