@@ -1,0 +1,178 @@
+"""Columns of a table: their names, the types that can be read as text, and a guess at their use."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError, suggestion
+
+NAMES_OF_TEXTS = (
+    "text", "body", "content", "message", "comment", "review", "description", "document", "post",
+    "answer", "article", "abstract", "note", "feedback", "tweet", "mail", "email",
+)  # fmt: skip
+"""What columns with texts are often called, the likeliest first."""
+
+NAMES_OF_LABELS = (
+    "label", "topic", "category", "class", "subject", "section", "department", "sentiment",
+    "rating", "stars", "type", "tag",
+)  # fmt: skip
+"""What columns to predict are often called, the likeliest first."""
+
+NAMES_OF_AUTHORS = (
+    "author", "user", "username", "user_id", "author_id", "sender", "from", "writer", "speaker",
+    "customer", "customer_id", "person", "name",
+)  # fmt: skip
+"""What columns with authors are often called, the likeliest first."""
+
+LISTED_COLUMNS = 20
+"""How many columns an error message lists."""
+
+_MOST_LABELS = 50
+
+
+def named(columns: Sequence[str], file: str) -> list[str]:
+    """Return the names of columns; one without a name is named by its place.
+
+    >>> named(["", "text"], "mails.csv")
+    ['column_0', 'text']
+    """
+    names = [name or f"column_{place}" for place, name in enumerate(columns)]
+    for name in names:
+        if names.count(name) > 1:
+            if all(map(_looks_like_a_name, names)):
+                raise SyntfError(f"{file} has two columns called {name!r}: rename one")
+            raise SyntfError(
+                f"{file} has the same value twice in its first line, which looks like data, not "
+                "column names: add a header row, or rename a column"
+            )
+    return names
+
+
+def require(columns: Sequence[str], existing: Sequence[str]) -> None:
+    """Refuse columns that do not exist, and list those that do, unless these look like texts."""
+    for column in columns:
+        if column not in existing:
+            found = (
+                "the first line looks like data, not column names: add a header row, or check the "
+                "name if there is one"
+            )
+            if all(map(_looks_like_a_name, existing)):
+                listed = ", ".join(existing[:LISTED_COLUMNS])
+                if len(existing) > LISTED_COLUMNS:
+                    listed += f" and {len(existing) - LISTED_COLUMNS} more"
+                found = f"the columns are: {listed}{_suggested(column, existing)}"
+                if any("\ufffd" in name for name in existing):
+                    found += (
+                        "; some of these names could not be decoded: name the encoding of the file "
+                        "by --encoding, for example cp1252"
+                    )
+                if column == "text":  # the name that is looked for unless --text gives another
+                    start = " Name" if found.endswith("?") else "; name"
+                    found += f"{start} the column of the texts with --text"
+            raise SyntfError(f"no column {column!r}; {found}")
+
+
+def as_texts(values: pl.Series) -> pl.Series:
+    """Return a column as strings; a null stays null. Bytes are decoded as UTF-8 with replacement.
+
+    Raises SyntfError for a type without a text form, such as lists or durations.
+    """
+    if values.dtype == pl.Binary:
+        decoded = [None if value is None else value.decode("utf-8", "replace") for value in values]
+        return pl.Series(values.name, decoded, pl.String)
+    try:
+        if not values.dtype.is_nested():
+            return values.cast(pl.String)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        pass  # a duration, or a date beyond all calendars
+    # Name the kind of type alone: the fields of a structure and the values of an enumeration are
+    # data.
+    raise SyntfError(f"column {values.name!r} holds {values.dtype.base_type()}, not text")
+
+
+def as_names(values: pl.Series) -> pl.Series:
+    """Return the ids or authors in a column as strings; a null is the empty name.
+
+    The same number must be the same name in every file. A column of whole numbers with a gap is
+    often stored as decimals, so 17.0 is the name 17. Other decimals, true and false are refused.
+
+    >>> as_names(pl.Series("id", [17.0, None])).to_list()
+    ['17', '']
+    """
+    if values.dtype == pl.Boolean:
+        raise SyntfError(f"column {values.name!r} holds true and false, which identify nothing")
+    if values.dtype.is_float():
+        numbers = values.drop_nulls().drop_nans()
+        if not ((numbers == numbers.floor()) & (numbers.abs() < 2**53)).all():
+            raise SyntfError(
+                f"column {values.name!r} holds decimals: names must be whole numbers or text"
+            )
+        values = values.fill_nan(None).cast(pl.Int64)
+    return as_texts(values).fill_null("")
+
+
+def without_categories(values: pl.Series) -> pl.Series:
+    """Turn categories into strings: their order would tell the order of the input."""
+    kind = _without_categories(values.dtype)
+    return values if kind == values.dtype else values.cast(kind)
+
+
+def guess(head: pl.DataFrame) -> dict[str, str | None]:
+    """Guess which columns hold the text, the label and the author, by the first rows of a table.
+
+    The text is a column of a usual name, or else the one with the longest strings. Labels and
+    authors repeat, and their columns have usual names.
+
+    >>> guess(pl.DataFrame({"who": ["a", "b"], "body": ["so it is", "yes"], "topic": ["x", "x"]}))
+    {'text': 'body', 'label': 'topic', 'author': None}
+    """
+    strings = [name for name in head.columns if head.schema[name] == pl.String]
+    lengths = {name: head[name].str.len_chars().mean() or 0 for name in strings}
+    longest = max(strings, key=lengths.__getitem__, default=None)
+    text = _usual(NAMES_OF_TEXTS, strings) or longest
+    others = [
+        name
+        for name in head.columns
+        if name != text and not head.schema[name].is_nested() and not head.schema[name].is_float()
+    ]
+    values = {name: head[name].n_unique() for name in others}
+    repeated = [name for name in others if values[name] < head.height]
+    few = [name for name in repeated if values[name] <= _MOST_LABELS]
+    return {
+        "text": text,
+        "label": _usual(NAMES_OF_LABELS, few),
+        "author": _usual(NAMES_OF_AUTHORS, repeated),
+    }
+
+
+def _usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
+    """Return the column that has the first of these names, in whatever case."""
+    known = {column.casefold(): column for column in reversed(columns)}
+    return next((known[name] for name in names if name in known), None)
+
+
+def _suggested(column: str, existing: Sequence[str]) -> str:
+    """Suggest a column of a similar name, or one of a usual name in place of the usual 'text'."""
+    if found := suggestion(column, existing):
+        return found
+    fitting = _usual(NAMES_OF_TEXTS, existing) if column == "text" else None
+    return f"; did you mean {fitting!r}?" if fitting else ""
+
+
+def _without_categories(kind: Any) -> Any:
+    if isinstance(kind, pl.Categorical | pl.Enum):
+        return pl.String()
+    if isinstance(kind, pl.List):
+        return pl.List(_without_categories(kind.inner))
+    if isinstance(kind, pl.Array):
+        return pl.Array(_without_categories(kind.inner), kind.size)
+    if isinstance(kind, pl.Struct):
+        return pl.Struct({one.name: _without_categories(one.dtype) for one in kind.fields})
+    return kind
+
+
+def _looks_like_a_name(column: str) -> bool:
+    """Return whether a name may be shown. The first line of a file without a header is a text."""
+    short = len(column) <= 40 and len(column.split()) <= 4
+    return short and column.isprintable() and not set(column) & set('{}"<>')

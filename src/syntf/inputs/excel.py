@@ -1,0 +1,81 @@
+"""Read a sheet of an Excel file (.xlsx), every cell by itself."""
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError, suggestion
+from syntf.core.extras import needed_for
+from syntf.inputs.columns import named
+from syntf.inputs.tables import Note, Row, as_text, frames
+
+
+def read_excel(file: IO[bytes], name: str, sheet: str | None, note: Note) -> Iterator[pl.DataFrame]:
+    """Read a sheet, every column as strings; the first row names the columns.
+
+    A blank row is an empty document, also at the end: leaving it out would show that a text is
+    empty. Cells beyond the last named column are left out.
+    """
+    with needed_for(f"reading {name}", "files"):
+        from openpyxl import load_workbook
+    if not file.seekable():
+        file = io.BytesIO(file.read())
+    try:
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+    except Exception:  # it raises many things, and may quote a cell
+        raise _damaged(name) from None
+    try:
+        rows = _rows(_sheet(book, sheet, name, note), name)
+        header = _header(next(rows, ()), name)
+        yield from frames(header, _cells(rows, len(header), name, note))
+    finally:
+        book.close()
+
+
+def _sheet(book: Any, wanted: str | None, name: str, note: Note) -> Any:
+    titles = [sheet.title for sheet in book.worksheets]
+    if wanted is not None and wanted not in titles:
+        hint = suggestion(wanted, titles)
+        raise SyntfError(f"{name} has no sheet {wanted!r}; it has {', '.join(titles)}{hint}")
+    if not titles:
+        raise SyntfError(f"{name} has no sheet of cells")
+    if wanted is None and len(titles) > 1:
+        note(f"{name}: read the first of {len(titles)} sheets; --sheet NAME reads another")
+    return book.worksheets[titles.index(wanted) if wanted else 0]
+
+
+def _rows(sheet: Any, name: str) -> Iterator[Sequence[Any]]:
+    try:
+        yield from sheet.iter_rows(values_only=True)
+    except Exception:
+        raise _damaged(name) from None
+
+
+def _header(cells: Sequence[Any], name: str) -> list[str]:
+    names = [as_text(value) or "" for value in cells]
+    while names and not names[-1]:
+        names.pop()
+    if not names:
+        raise SyntfError(
+            f"{name}: the first row of the sheet names no columns: remove the rows above the names"
+        )
+    return named(names, name)
+
+
+def _cells(rows: Iterator[Sequence[Any]], width: int, name: str, note: Note) -> Iterator[Row]:
+    blank = beyond = 0
+    for row in rows:
+        cells = [as_text(value) for value in row]
+        blank = 0 if any(cells) else blank + 1
+        beyond += any(cells[width:])
+        yield [*cells[:width], *[None] * (width - len(cells))]
+    if blank:
+        note(f"{name}: the last {blank:,} rows are blank; they are empty documents")
+    if beyond:
+        note(f"{name}: {beyond:,} rows have cells beyond the named columns, which are left out")
+
+
+def _damaged(name: str) -> SyntfError:
+    return SyntfError(f"cannot read {name}: it is not an Excel file (.xlsx), or damaged")

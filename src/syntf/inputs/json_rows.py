@@ -1,0 +1,123 @@
+"""Read JSON: lines of one object each, ended by a newline and by nothing else, or an array."""
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import polars as pl
+
+from syntf.core.errors import SyntfError, quoted
+from syntf.inputs.columns import require
+from syntf.inputs.encodings import without_surrogates
+from syntf.inputs.tables import Note, Row, as_text, frames
+
+FIRST_ROWS = 1000
+"""Objects that tell which columns there are."""
+
+
+def read_json(
+    file: io.BufferedReader,
+    codec: str,
+    name: str,
+    columns: Sequence[str] | None,
+    text: str,
+    array: bool,
+    note: Note,
+) -> Iterator[pl.DataFrame]:
+    """Read objects of JSON, every column as strings.
+
+    A value that is no object, such as a string, is a text: the column `text`. A line that is not
+    JSON is an empty document. A column that an object lacks is null there.
+
+    Parameters
+    ----------
+    columns : the columns to read; None for those of the first thousand objects.
+    text : the column of the texts, which one of the first thousand objects must have.
+    array : the file holds one array, which is held in memory as a whole. If the file begins with an
+        object, it is read as lines nevertheless.
+    """
+    with io.TextIOWrapper(file, codec, errors="replace", newline="\n") as opened:
+        values = _array(opened.read(), name) if array else _lines(opened)
+        first = list(islice(values, FIRST_ROWS))
+        if not first:
+            raise SyntfError(f"{name} is empty")
+        found = [one for one in first if one is not None]
+        if not found:
+            raise SyntfError(f"cannot read {name}: line 1 is not JSON")
+        if len(first) == 1:
+            _refuse_table(found[0], text, name)
+        known = [key for key in dict.fromkeys(chain(*found)) if key == without_surrogates(key)]
+        require([text], known)
+        header = known if columns is None else columns
+        yield from frames(header, _rows(chain(first, values), header, known, name, note))
+
+
+def _rows(
+    values: Iterable[dict[str, Any] | None],
+    header: Sequence[str],
+    known: Sequence[str],
+    name: str,
+    note: Note,
+) -> Iterator[Row]:
+    missing = set(header) - set(known)
+    broken = 0
+    for one in values:
+        broken += one is None
+        found = one or {}
+        missing -= found.keys()
+        try:
+            yield [as_text(found.get(column)) for column in header]
+        except RecursionError:
+            broken += 1
+            yield [None] * len(header)
+    require(sorted(missing), known)
+    if broken:
+        note(f"{name}: {broken:,} lines are not JSON, and are documents with an empty text")
+
+
+def _refuse_table(only: dict[str, Any], text: str, name: str) -> None:
+    """Refuse a file of one object if the values of this object seem to be the documents."""
+    for key, value in only.items():
+        if text not in only and isinstance(value, list) and value and isinstance(value[0], dict):
+            raise SyntfError(
+                f"{name} is one object, and its documents seem to be the list {quoted(key)}: save "
+                "this list as a file of its own"
+            )
+    if only and all(isinstance(value, list | dict) for value in only.values()):
+        raise SyntfError(
+            f"{name} is one object, not a list of objects: save it as one, as pandas does by "
+            "orient='records'"
+        )
+
+
+def _lines(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
+    """Yield the objects of lines that are not blank; None for a line that is not JSON."""
+    for line in lines:
+        if line.strip():
+            try:
+                yield _as_object(json.loads(line))
+            except (ValueError, RecursionError):
+                yield None
+
+
+def _array(content: str, name: str) -> Iterator[dict[str, Any] | None]:
+    """Yield the objects of an array. A broken array cannot be divided into objects."""
+    if not content.strip():
+        return
+    if content.lstrip().startswith("{"):
+        yield from _lines(io.StringIO(content, newline="\n"))
+        return
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        whole = error
+    if not isinstance(whole, list):
+        line = getattr(whole, "lineno", 1)
+        raise SyntfError(f"cannot read {name}: line {line} is not well-formed JSON of an array")
+    yield from map(_as_object, whole)
+
+
+def _as_object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"text": value}
