@@ -10,10 +10,10 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -76,7 +76,7 @@ class Release:
     @cached_property
     def documents(self) -> pl.DataFrame:
         """A row for each document: its number, kept columns, and what was released for it."""
-        return pl.read_parquet(self.path / DOCUMENTS)
+        return pl.read_parquet(self.path / DOCUMENTS, glob=False)
 
     @cached_property
     def counts(self) -> csr_matrix:
@@ -88,7 +88,9 @@ class Release:
         """A row for each topic (see ``topics.csv``); None where answers are not listed."""
         if TOPICS not in self.guarantee.files:
             return None
-        return pl.read_csv(self.path / TOPICS).with_columns(pl.col("words").fill_null(""))
+        return pl.read_csv(self.path / TOPICS, glob=False).with_columns(
+            pl.col("words").fill_null("")
+        )
 
 
 def read_release(folder: str | PathLike[str]) -> Release:
@@ -147,8 +149,7 @@ def write_release(
     table = documents_table(drawn, documents)
     with (folder / FORMATS[format]).open("wb") as file:
         _write_counts(file, drawn.counts(), drawn.rest.terms, format)
-    with (folder / DOCUMENTS).open("wb") as file:
-        table.write_parquet(file)
+    (folder / DOCUMENTS).write_bytes(_packed(table.write_parquet))
     for name, text in texts(drawn, table, guarantee, format).items():
         (folder / name).write_bytes(text.encode())
     digests = {path.name: f"sha256:{sha256_of(path)}" for path in sorted(folder.iterdir())}
@@ -238,10 +239,17 @@ def _write_counts(file: IO[bytes], counts: csr_matrix, terms: Sequence[str], for
             "count": counts.data,
         }
     )
-    if format == "parquet":
-        table.write_parquet(file)
-    else:
-        table.write_csv(file, include_bom=True)
+    write = (
+        table.write_parquet if format == "parquet" else partial(table.write_csv, include_bom=True)
+    )
+    file.write(_packed(write))
+
+
+def _packed(write: Callable[[io.BytesIO], object]) -> memoryview:
+    """Return what polars writes. Written to a full disk by polars itself, it is not an OSError."""
+    file = io.BytesIO()
+    write(file)
+    return file.getbuffer()
 
 
 def read_counts(folder: Path, format: str, documents: int, terms: Sequence[str]) -> csr_matrix:
@@ -249,7 +257,8 @@ def read_counts(folder: Path, format: str, documents: int, terms: Sequence[str])
     path = folder / FORMATS[format]
     if format == "npz":
         return csr_matrix(load_npz(path))
-    long = pl.read_parquet(path) if format == "parquet" else pl.read_csv(path)
+    read = pl.read_parquet if format == "parquet" else pl.read_csv
+    long = read(path, glob=False)
     columns = long["term"].cast(pl.String).cast(pl.Enum(terms)).to_physical().to_numpy()
     shape = (documents, len(terms))
     return csr_matrix(
