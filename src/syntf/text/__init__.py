@@ -1,0 +1,1 @@
+"""From texts to counts of known words: tokens, dictionary forms, readers."""
