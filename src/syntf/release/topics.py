@@ -80,8 +80,8 @@ def estimates(
     draws : answers drawn for each document.
     ratio : of the probability of the target to that of any other answer.
 
-    >>> estimates(np.array([90, 10, 0, 0]), 1, Fraction(10**6))[0].round().tolist()
-    [90.0, 10.0, 0.0, 0.0]
+    >>> estimates(np.array([90, 10, 0, 0]), 1, Fraction(10**6))[0].round(3).tolist()
+    [90.0, 10.0, -0.0, -0.0]
     """
     total = int(released.sum())
     kept = keep_probability(ratio, len(released))
