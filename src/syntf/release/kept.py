@@ -11,8 +11,8 @@ import polars as pl
 
 from syntf.core.errors import SyntfError
 
-RESERVED = ("document", "pilot", "answer", "topic")
-"""Columns that a release has of its own where it lists answers; only the first is always there."""
+RESERVED = ("document", "pilot", "answer", "released_topic")
+"""Columns that a release has of its own."""
 
 LOOKED_AT = 1000
 """At most so many rows are looked at, the first ones."""
@@ -45,9 +45,8 @@ def columns_to_keep(text: str, id: str | None, keep: Sequence[str]) -> list[str]
     columns = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in columns:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
-    for name in RESERVED:
-        # "topic" is what people call their own labels: it is kept, and ours gives way to it.
-        if name in columns and name != "topic":
+    for name in columns:
+        if name in RESERVED:
             raise SyntfError(
                 f"a release has a column {name!r} of its own: rename your column to keep it"
             )
