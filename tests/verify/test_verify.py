@@ -4,6 +4,8 @@ import io
 import json
 import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from dataclasses import fields, replace
 
@@ -110,9 +112,12 @@ def test_every_format_is_verified(make, format, chosen):
     assert verify(make(format=format, **chosen)).ok
 
 
-def test_verify_is_public_and_reads_paths(original):
+def test_verify_is_public_whatever_was_imported_first(original, python):
     assert public_verify is verify
-    assert verify(str(original)).ok
+    for first in ("from syntf.verify import PASSED", "import syntf", "from syntf import verify"):
+        script = f"import sys; {first}; import syntf; assert callable(syntf.verify)"
+        subprocess.run([python, "-c", script], check=True)
+    assert sys.modules["syntf.verify"](str(original)).ok
 
 
 def test_synonyms_are_derived_again(make, toy_wordnet, monkeypatch):

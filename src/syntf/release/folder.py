@@ -65,8 +65,11 @@ class Release:
 
     @property
     def format(self) -> str:
-        """The format of the counts: a name in :data:`FORMATS`."""
-        return format_of(self.guarantee)
+        """The format of the counts, by the name of their file: a name in :data:`FORMATS`."""
+        found = [format for format, name in FORMATS.items() if name in self.guarantee.files]
+        if len(found) != 1:
+            raise SyntfError(f"{GUARANTEE} does not name one file of counts")
+        return found[0]
 
     @cached_property
     def terms(self) -> list[str]:
@@ -111,14 +114,6 @@ def read_release(folder: str | PathLike[str]) -> Release:
             f"{path} is not a release of syntf: it has no readable {GUARANTEE}"
         ) from None
     return Release(path, Guarantee.from_json(text))
-
-
-def format_of(guarantee: Guarantee) -> str:
-    """Return the format of the counts, by the name of their file."""
-    found = [format for format, name in FORMATS.items() if name in guarantee.files]
-    if len(found) != 1:
-        raise SyntfError(f"{GUARANTEE} does not name one file of counts")
-    return found[0]
 
 
 def file_names(format: str, *, listed: bool) -> set[str]:

@@ -1,12 +1,12 @@
 """``report.html`` and ``README.txt``: what a guarantee means, for whoever receives a release.
 
-The templates hold the wording, this module the figures. Both say what the guarantee says and show
-released and public numbers, so they are the same for everybody who has the other files.
+The templates hold the wording, this module the figures. All of them follow from the guarantee and
+from released numbers, so everybody who has the other files can write both texts again.
 """
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -18,17 +18,17 @@ from syntf.core.errors import printable
 from syntf.core.exact import EXACT, shown, times_up
 from syntf.mechanism import response
 from syntf.privacy.guarantee import Guarantee, Part
-from syntf.release.topics import COVERED, keep_probability
+from syntf.release.topics import COVERED, LISTS, keep_probability
 from syntf.settings import SETTINGS
 
 if TYPE_CHECKING:
     from minijinja import Environment
 
 VERSIONS = ("0.3.0",)
-"""The versions of syntf whose releases have the wording of these templates.
+"""The versions of syntf whose releases have this wording.
 
-A version that changes a sentence, here or in the guarantee, stands alone in this list, and keeps
-the templates of the others in a folder of their own: every 0.3 verifies every 0.3.
+A version that changes a sentence, here or in the guarantee, keeps the templates of earlier ones in
+a folder of their own, because every 0.3 verifies every 0.3.
 """
 
 AUTHOR_DOCUMENTS = 50
@@ -49,10 +49,12 @@ def render_report(guarantee: Guarantee, topics: pl.DataFrame | None) -> str:
 
     topics : what :func:`syntf.release.topics.topic_table` gives; None where answers are not listed.
     """
-    return render(
-        "report.html", guarantee=guarantee, **_figures(guarantee, topics is not None),
-        lists=[] if topics is None else _lists(topics), topics=_leading(topics),
-    )  # fmt: skip
+    pilot = 0
+    if topics is not None:
+        general = topics.filter(pl.col("list") == LISTS[0])["released"].sum()
+        pilot = int(general) // guarantee.composition[0].draws
+    more = {"topics": _leading(topics), "pilot": f"{pilot:,}"}
+    return _render("report.html", guarantee, topics is not None, **more)
 
 
 def render_readme(
@@ -64,15 +66,7 @@ def render_readme(
     format : the format of the counts.
     listed : whether the release lists the answers of each document.
     """
-    return render(
-        "README.txt", guarantee=guarantee, **_figures(guarantee, listed), columns=columns,
-        format=format, listed=listed,
-    )  # fmt: skip
-
-
-def render(name: str, **values: Any) -> str:
-    """Return a template filled with values."""
-    return _environment().render_template(name, **values)
+    return _render("README.txt", guarantee, listed, columns=columns, format=format)
 
 
 def factor(loss: float) -> str:
@@ -88,68 +82,52 @@ def factor(loss: float) -> str:
     return f"{exact.quantize(places, ROUND_CEILING, EXACT):,f}"
 
 
-def odds(loss: float) -> list[tuple[str, str]]:
-    """Return what odds for a suspicion can become at most, for some odds before.
+def percent(share: float) -> str:
+    """Return a share for people.
 
-    >>> odds(10.0)
-    [('1 to 1,000,000', '1 to 45.39'), ('1 to 100', '220.3 to 1'), ('even', '22,030 to 1')]
+    >>> percent(0.957), percent(0.99999), percent(1.0), percent(0.00001)
+    ('95.7 %', 'over 99.9 %', '100.0 %', 'under 0.1 %')
     """
-    exact = EXACT.exp(Decimal(loss))
-    if exact >= LARGEST_FACTOR:
-        return []
-    found = []
-    for against in (10**6, 100, 1):
-        before = f"1 to {against:,}" if against > 1 else "even"
-        grown = exact >= against
-        rounding = Context(prec=4, rounding=ROUND_CEILING if grown else ROUND_FLOOR)
-        after = rounding.divide(exact, against) if grown else rounding.divide(against, exact)
-        found.append((before, f"{after:,f} to 1" if grown else f"1 to {after:,f}"))
-    return found
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
 
 
-def _figures(guarantee: Guarantee, listed: bool) -> dict[str, Any]:
-    """Return what both texts say about a guarantee."""
-    loss, most = guarantee.loss_per_document, guarantee.documents_per_author
+def _render(name: str, guarantee: Guarantee, listed: bool, **more: Any) -> str:
+    """Return a template filled with what both texts say about a guarantee."""
+    loss = guarantee.loss_per_document
     who = ["every document"] if len(guarantee.composition) == 1 else ["the pilot", "all others"]
     parts = [_part(*each) for each in zip(who, guarantee.composition, strict=True)]
-    kept = [part["kept"] for part in parts if part["kept"] is not None]
-    several = any(part["several"] for part in parts)
-    example = most or AUTHOR_DOCUMENTS
-    return {
-        "loss": shown(loss, 2),
-        "factor": factor(loss),
-        "odds": odds(loss),
-        "parts": parts,
-        "several": several,
-        "coarse": bool(kept) and min(kept) >= MOSTLY_KEPT and not several,
-        "answers": "topics" if listed else "answers",
-        "author_documents": f"{example:,}",
-        "author_loss": shown(times_up(loss, example), 2),
-        "author_factor": factor(times_up(loss, example)),
-        "limits": _limits(guarantee),
-        "settings": _settings(guarantee.settings),
-        "covered": f"{100 * COVERED:.0f} %",
-    }
-
-
-def _limits(guarantee: Guarantee) -> list[str]:
-    """Return sentences on what no guarantee of this kind says, after the caveats of this one."""
+    several = any(part.draws > 1 for part in guarantee.composition)
+    example = guarantee.documents_per_author or AUTHOR_DOCUMENTS
     order = "random order" if guarantee.shuffled else "the order of the source"
-    return [
-        *([] if guarantee.kept_columns else ["No column of the source is released here."]),
-        f"The documents are in {order}. The guarantee covers neither their order nor their number.",
-        "The topic of a document is meant to remain visible. If an author always writes about the "
-        "same topic, the topic can point to the author.",
-        "No one promises that a guess fails: who finds two texts equally likely may become almost "
-        "sure of one.",
-        "A second release of the same documents adds its own loss to this one.",
-    ]
+    return _environment().render_template(
+        name,
+        guarantee=guarantee,
+        listed=listed,
+        loss=shown(loss, 2),
+        factor=factor(loss),
+        limits_documents=EXACT.exp(Decimal(loss)) < LARGEST_FACTOR,
+        parts=parts,
+        several=several,
+        coarse=not several and all(part["kept"] >= MOSTLY_KEPT for part in parts),
+        order=order,
+        author_documents=f"{example:,}",
+        author_loss=shown(times_up(loss, example), 2),
+        author_factor=factor(times_up(loss, example)),
+        settings=_settings(guarantee.settings),
+        covered=f"{100 * COVERED:.0f} %",
+        **more,
+    )
 
 
 def _part(who: str, part: Part) -> dict[str, Any]:
-    """Return the figures of a mechanism; `kept` is the probability that the target is drawn."""
+    """Return the figures of a mechanism. `kept` is the probability that a target is drawn.
+
+    Under the Exponential mechanism this depends on the target: `kept` is 0 then, for not known.
+    """
     is_response = part.mechanism == response.SCHEME
-    kept = keep_probability(Fraction(part.ratio), part.answers) if is_response else None
+    kept = float(keep_probability(Fraction(part.ratio), part.answers)) if is_response else 0.0
     return {
         "who": who,
         "mechanism": part.mechanism,
@@ -158,8 +136,8 @@ def _part(who: str, part: Part) -> dict[str, Any]:
         "several": part.draws > 1,
         "loss": shown(part.loss, 4),
         "factor": factor(part.loss),
-        "kept": None if kept is None else float(kept),
-        "kept_percent": None if kept is None else percent(float(kept)),
+        "kept": kept,
+        "kept_percent": percent(kept) if kept else "depends on the answer",
         "digest": part.digest,
     }
 
@@ -175,35 +153,22 @@ def _settings(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def percent(share: float) -> str:
-    """Return a share for people.
-
-    >>> percent(0.957), percent(0.99999), percent(1.0), percent(0.00001)
-    ('95.7 %', 'over 99.9 %', '100.0 %', 'under 0.1 %')
-    """
-    if 0.999 < share < 1:
-        return "over 99.9 %"
-    return "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
-
-
-def _lists(topics: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return for each list of topics how many answers were released from it."""
-    found = topics.group_by("list", maintain_order=True).agg(pl.len(), pl.col("released").sum())
-    return found.to_dicts()
-
-
 def _leading(topics: pl.DataFrame | None) -> list[dict[str, Any]]:
-    """Return the topics that were released most often, from the list that most documents have."""
-    if topics is None or not len(topics):
+    """Return the topics that were released most often, from the list that most documents have.
+
+    `at` has the places of the estimate and of both ends of its interval, in the picture.
+    """
+    if topics is None:
         return []
-    last = topics.filter(pl.col("list") == topics["list"][-1])
+    last = topics.filter((pl.col("list") == topics["list"][-1]) & (pl.col("released") > 0))
     rows = last.sort("released", descending=True, maintain_order=True).head(LEADING).to_dicts()
-    most = max(1, *(row["high"] for row in rows))
+    most = max((row["high"] for row in rows), default=1)
     for row in rows:
-        estimate = min(max(row["estimate"], 0.0), most)
-        row["shown"] = f"{max(0, round(row['estimate'])):,}"
-        row["at"] = [f"{100 * value / most:.2f}%" for value in (estimate, row["low"], row["high"])]
-    return [row for row in rows if row["released"]]
+        row["estimate"] = max(0.0, row["estimate"])
+        ends = (min(row["estimate"], most), row["low"], row["high"])
+        row["at"] = [f"{100 * end / most:.2f}%" for end in ends]
+        row["told"] = f"{round(row['estimate']):,} ({row['low']:,} to {row['high']:,})"
+    return rows
 
 
 @cache
@@ -212,7 +177,7 @@ def _environment() -> "Environment":
     from minijinja import Environment
 
     return Environment(
-        loader=_source,
+        loader=lambda name: files("syntf.release").joinpath("templates", name).read_text("utf-8"),
         filters={"wrapped": _wrapped},
         auto_escape_callback=lambda name: name.endswith(".html"),
         finalizer=_printable,
@@ -221,10 +186,6 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-def _source(name: str) -> str:
-    return files("syntf.release").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _printable(value: Any) -> Any:
