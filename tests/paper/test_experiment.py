@@ -1,0 +1,233 @@
+"""The experiment: what is run, drawn and written, and how an interrupted one continues."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from paper import __main__ as program
+from paper import experiment as module
+from paper.corpus import newsgroups
+from paper.evaluator import Evaluator, chance_f1, weighted_scores
+from paper.experiment import Experiment
+from paper.published import combinations
+from paper.results import average
+from paper.tagging import default_tagger
+from syntf.core.errors import SyntfError
+from syntf.settings import Settings
+
+FIGURES = combinations(epsilon=(40.0,), length=(10,))
+GRID = combinations(epsilon=(10.0, 20.0, 40.0), length=(5, 10))
+
+RESULTS = (
+    "method,task,scenario,model,attacker,epsilon,length,spelling,morphology,synsets,loss_per_word,"
+    "loss_per_document,runs,f1,f1_std,precision,recall"
+)
+SCENARIOS = "scenario,authors,min_train,min_test,train,test"
+"""The first lines of ``results.csv`` and ``scenarios.csv``, the same as in syntf 0.2."""
+
+
+def tags(text):
+    return [f"T{len(word)}" for word in text.split()]
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Processes take a second to start, and a tagger of a test cannot be sent to them."""
+    monkeypatch.setattr(module, "cores", lambda: 1)
+
+
+@pytest.fixture
+def new(corpus, tmp_path):
+    settings = Settings.of("paper", fit_vocabulary=1)
+    return lambda: Experiment(corpus, tags, tmp_path / "runs.jsonl", settings)
+
+
+def finished(experiment):
+    return {one: experiment.log.finished("syntf", one._asdict()) for one in GRID}
+
+
+def test_best_cells_are_run_often_and_an_interrupted_search_goes_on_with_the_same(new, tmp_path):
+    path = tmp_path / "runs.jsonl"
+    first = new()
+    scores = first.evaluator.score_texts(first.corpus.texts)
+    first.log.add({"method": "original", "run": 0}, scores)
+    for _ in first.run_grid(FIGURES, GRID, 1, 3):
+        pass
+    once = average(run for run in first.log if run["run"] == 0)
+    best = {max(GRID, key=lambda one, m=m: once.smallest_gain(one, m)) for m in ("nb", "svm")}
+    often = best | set(FIGURES)
+    assert finished(first) == {one: {0, 1, 2} if one in often else {0} for one in GRID}
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(one for one in lines if json.loads(one).get("run") != 2))
+    again = new()
+    for _ in again.run_grid(FIGURES, GRID, 1, 3):
+        pass
+    assert finished(again) == finished(first)
+    assert len(path.read_text().splitlines()) == len(lines)
+
+
+def test_an_interrupted_run_keeps_what_is_finished(new, monkeypatch):
+    score = Evaluator.score_counts
+    calls = []
+
+    def interrupted(self, *arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return score(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Evaluator, "score_counts", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(new().run_releases(GRID[:2], 2))
+    kept = [dict(run) for run in new().log]
+    assert len(kept) == 2
+    again = new()
+    list(again.run_releases(GRID[:2], 2))
+    assert [dict(run) for run in again.log][:2] == kept
+    assert len(list(again.log)) == 1 + 2 * 2
+
+
+def test_releases_have_the_length_of_their_cell_and_are_independent(new, monkeypatch):
+    drawn = []
+
+    def keep(self, counts, terms, *rest):
+        drawn.append((counts.toarray(), list(terms)))
+        return []
+
+    monkeypatch.setattr(Evaluator, "score_counts", keep)
+    cells = [*combinations(epsilon=(60.0,), length=(40, 80))]
+    experiment = new()
+    list(experiment.run_releases(cells, 2))
+    (counts, inputs), *releases = drawn
+    assert counts.sum() == 60 * 9  # the term vectors: every word is known
+    assert sorted({rows.sum(axis=1).tolist()[0] for rows, _ in releases}) == [40, 80]
+    assert all(len(set(rows.sum(axis=1).tolist())) == 1 for rows, _ in releases)
+    assert len({rows[:, :5].tobytes() for rows, _ in releases}) == 4
+    for rows, terms in releases:  # at such a loss most words are drawn from the topic's own
+        assert terms == inputs
+        assert ((rows > 0) & (counts > 0)).sum() > 0.6 * (counts > 0).sum()
+    losses = {run["loss_per_word"] for run in experiment.log if run["method"] == "syntf"}
+    (loss,) = losses
+    assert 20 < loss < 60
+    whole = {run["length"]: run["loss_per_document"] for run in experiment.log}
+    assert whole[40] == loss * 40
+    assert whole[80] == loss * 80
+
+
+def test_a_log_belongs_to_one_corpus(new, corpus, tmp_path):
+    new()
+    other = type(corpus)(corpus.texts, corpus.labels, corpus.authors[::-1], corpus.train)
+    with pytest.raises(SyntfError, match="another corpus"):
+        Experiment(other, tags, tmp_path / "runs.jsonl")
+
+
+def test_analyst_and_attacker_are_scored(corpus):
+    evaluator = Evaluator.of(corpus, tags)
+    found = evaluator.score_texts(corpus.texts, ("writeprints", "words"))
+    assert [(one["task"], one["model"]) for one in found[:2]] == [
+        ("utility", "nb"), ("utility", "svm"),
+    ]  # fmt: skip
+    assert all(one["f1"] == 1.0 for one in found[:2])  # the topics share no word
+    assert {one["scenario"] for one in found[2:]} == {"top5-any", "top5-multi"}
+    assert len(found) == 2 + 2 * 2 * 2
+    unlabelled = type(corpus)(corpus.texts, np.full(60, ""), corpus.authors, corpus.train)
+    found = Evaluator.of(unlabelled, tags).score_texts(corpus.texts)
+    assert {(one["task"], one["scenario"]) for one in found} == {("attack", "top5-any")}
+
+
+def test_chance_is_the_f1_of_random_guesses():
+    rng = np.random.default_rng(1)
+    train, test = np.array(["a"] * 6 + ["b"] * 4), np.array(["a"] * 300 + ["b"] * 700)
+    guesses = [weighted_scores(test, rng.choice(train, 1000))["f1"] for _ in range(200)]
+    assert chance_f1(train, test) == pytest.approx(np.mean(guesses), abs=0.005)
+
+
+# The program
+
+
+def test_quick_writes_the_files_of_0_2_and_a_page(corpus, tmp_path, monkeypatch):
+    pytest.importorskip("scrubadub", reason="needs scrubadub: pip install '.[paper]'")
+    monkeypatch.setattr(program, "newsgroups", lambda home: corpus)
+    monkeypatch.setattr(program, "QUICK", combinations(spelling=(0.0, 0.3)))
+    out = tmp_path / "out"
+    arguments = ["--quick", "--tagger", "pattern", "--out", str(out)]
+    done = CliRunner().invoke(program.main, arguments, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "Loss per word at the optimum" in done.output
+    assert (out / "results.csv").read_text().splitlines()[0] == RESULTS
+    assert (out / "scenarios.csv").read_text().splitlines() == [
+        SCENARIOS, "top5-any,3,12,8,36,24", "top5-multi,3,12,8,36,24",
+    ]  # fmt: skip
+    with (out / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    methods = {row["method"] for row in rows}
+    assert methods == {"original", "vectorised", "syntf", "scrubadub", "scrubadub-names"}
+    release = next(row for row in rows if row["attacker"] == "writeprints-random")
+    assert (release["epsilon"], release["length"], release["synsets"]) == ("47.5", "150", "false")
+    assert (release["spelling"], release["runs"]) == ("0.3", "2")
+    page = (out / "results.md").read_text()
+    assert "| combinations | 810 | 2 | – |" in page
+    assert "| authors | 3 | 5,735 |" in page
+    assert "{" not in page.replace("{{", "{")
+    figures = {path.stem for path in (out / "results").glob("*.svg")}
+    assert figures == {"performance", "spelling", "scrubbing", "attackers", "bounds"}
+    lines = (out / "runs.jsonl").read_text()
+    CliRunner().invoke(program.main, arguments, catch_exceptions=False)
+    assert (out / "runs.jsonl").read_text() == lines  # nothing is run again
+
+
+def test_attack_on_a_file_of_ones_own(corpus, tmp_path):
+    with (tmp_path / "mails.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["body", "who"])
+        rows.writerows(zip(corpus.texts, corpus.authors, strict=True))
+    arguments = ["attack", str(tmp_path / "mails.csv"), "--text", "body", "--author", "who"]
+    arguments += ["--tagger", "pattern"]
+    done = CliRunner().invoke(program.main, [*arguments, "--preset", "document"])
+    assert done.exception is None
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("Top 5/Any: 3 authors, 36 texts to learn from, 24 tested. F1 of random")
+    names = [line.partition(": F1")[0].strip() for line in rest]
+    assert names == [
+        f"{data}: {attacker}, {model}"
+        for data in ("texts", "release, document")
+        for attacker in ("WritePrints", "words")
+        for model in ("naive Bayes", "linear SVM")
+    ]
+
+
+def test_errors_take_one_line(tmp_path):
+    (tmp_path / "few.csv").write_text("text,who\n" + "a text,ann\nanother,bob\n" * 3)
+    command = [sys.executable, "-m", "paper", "attack", str(tmp_path / "few.csv")]
+    done = subprocess.run(
+        [*command, "--text", "text", "--author", "who"],
+        capture_output=True, text=True, cwd=Path(program.__file__).parents[1],
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "fewer than two authors" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# 20 newsgroups
+
+
+@pytest.mark.slow
+def test_original_messages_give_the_known_scores(newsgroups_home, tmp_path):
+    """What the paper's evaluation is known to give, without any release."""
+    corpus = newsgroups(newsgroups_home)
+    found = average([{"method": "original", "scores": Evaluator.of(corpus, default_tagger())
+                      .score_texts(corpus.texts)}])  # fmt: skip
+    utility = found.find("original", "utility", "nb")
+    assert (round(utility.f1, 3), round(utility.precision, 3), round(utility.recall, 3)) == (
+        0.694, 0.708, 0.700,
+    )  # fmt: skip
+    attack = found.find("original", "attack", "nb", "top10-any")
+    assert attack.f1 == pytest.approx(0.66, abs=0.04)
