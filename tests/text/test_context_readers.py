@@ -84,7 +84,7 @@ def test_long_texts_are_cut_at_blanks(unit, more):
 
 def test_counts_have_the_shape_and_type_of_every_reader(spacy):
     blank = reader("blank:en", "mouse", "cat", "mouse")
-    made = blank.counts(pl.Series(["Mice, cat; mouse’s cat cat qwxyz", None, "the"]))
+    made = blank.counts(pl.Series(["Cat, mice; mouse’s cat cat qwxyz", None, "the"]))
     assert made.toarray().tolist() == [[2, 3, 0], [0, 0, 0], [0, 0, 0]]
     assert made.has_canonical_format
     assert {part.dtype for part in (made.data, made.indices)} == {np.dtype(np.int32)}
@@ -119,7 +119,9 @@ def test_stop_words_are_spacys_unless_given(spacy):
 def test_numbers_follow_like_num(spacy):
     words, text = ("two", "2", "1,000", "3/4", "twelfth", "cat"), "two 2 1,000 3/4 twelfth cats"
     assert counts(reader("blank:en", *words), text) == [[0, 0, 0, 0, 0, 1]]
-    assert counts(reader("blank:en", *words, numbers=True), text) == [[1] * 6]
+    for stop_words in (None, {"two", "2", "twelfth"}):
+        included = reader("blank:en", *words, numbers=True, stop_words=stop_words)
+        assert counts(included, text) == [[1] * 6]
 
 
 def test_other_languages_are_not_lemmatised_by_english_rules(spacy):
@@ -289,6 +291,11 @@ def japanese(pack, *words, stop_words=frozenset(), **options):
 def test_words_of_japanese(sudachi, options, wanted):
     words = ("図書館", "閉まる", "バス", "帰り", "帰る", "2")
     assert counts(japanese(sudachi, *words, **options), JAPANESE, None) == [wanted, [0] * 6]
+
+
+def test_japanese_compounds_are_split_into_words(sudachi):
+    words = ("委員会", "委員", "選挙管理委員会")
+    assert counts(japanese(sudachi, *words), "選挙管理委員会") == [[1, 0, 0]]
 
 
 def test_the_reader_of_japanese_records_its_versions(sudachi):

@@ -13,7 +13,7 @@ from syntf.text.tokens import ELISION, WORDS, is_number, spelling
 from syntf.words.language import LanguagePack
 
 BLOCK_BYTES = 1 << 22
-"""How many bytes of texts are read at once, about; a text is never divided."""
+"""About how many bytes of texts are read at once; a text is never divided."""
 
 
 class FastReader:
@@ -48,8 +48,9 @@ class FastReader:
         self._numbers = numbers
         self._number_words = _strings(sorted(pack.number_words))
         self._stop_forms = _strings(sorted(stop_words))
-        numbers_of_words = pl.Series("column", range(len(words)), dtype=pl.Int32)
-        table = pl.DataFrame([_strings(words).alias("form"), numbers_of_words])
+        columns = pl.Series("column", range(len(words)), dtype=pl.Int32)
+        table = pl.DataFrame([_strings(words), columns])
+        table = table.unique("form", keep="first", maintain_order=True)
         if morphology == "lemma":
             lexicon = lemmas(pack)
             stopped = lexicon.filter(pl.col("lemma").is_in(self._stop_forms.implode()))
@@ -113,6 +114,7 @@ class FastReader:
         return words.filter(~self._is_left_out(pl.col("word").str.to_lowercase()))
 
     def _is_left_out(self, form: pl.Expr) -> pl.Expr:
+        """Tell which forms, in lower case, are stop words or numbers that are not counted."""
         number = is_number(form) | form.is_in(self._number_words.implode())
         stop = form.is_in(self._stop_forms.implode())
         return pl.when(number).then(not self._numbers).otherwise(stop)

@@ -2,7 +2,8 @@
 
 A token is a run of letters and digits of any script, with their combining marks. An apostrophe may
 stand inside it. Rust's regular expressions, which polars uses, look neither ahead nor behind, so
-tokens are extracted, and texts are not split at what stands between tokens.
+tokens are extracted, and texts are not split at what stands between tokens. What is a letter, and
+its lower case, is what the Unicode version of polars says.
 
 >>> texts = pl.Series(["The cat's 2 kittens aren't mine, e-mail me_too."])
 >>> texts.str.extract_all(WORDS).to_list()
