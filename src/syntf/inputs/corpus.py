@@ -154,9 +154,9 @@ class Corpus:
             if value is not None and not formats & used_by:
                 raise SyntfError(f"{option} is for {described}, and the input has none")
         character = {"tab": "\t", "\\t": "\t"}.get(given.delimiter or "", given.delimiter)
-        if character and not (len(character) == 1 and "\0" < character < "\x80"):
-            character = '"'
-        if character is not None and character in '"\r\n':  # also if it is empty
+        if character is not None and (
+            len(character) != 1 or not character.isascii() or character in '"\r\n\0'
+        ):
             raise SyntfError("a delimiter is one ASCII character, such as ; or tab")
         return character
 

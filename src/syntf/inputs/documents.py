@@ -67,8 +67,8 @@ def _rows(documents: Iterable[Document], codec: str, width: int, note: Note) -> 
         yield [path, text, *headers, *[None] * (width - 2 - len(headers))]
     if damaged:
         note(
-            f"{damaged:,} PDF or Word files are damaged or encrypted, and are documents with an "
-            "empty text"
+            "damaged or encrypted PDF and Word files, which are documents with an empty text: "
+            f"{damaged:,}"
         )
 
 

@@ -72,9 +72,9 @@ def _cells(rows: Iterator[Sequence[Any]], width: int, name: str, note: Note) -> 
         beyond += any(cells[width:])
         yield [*cells[:width], *[None] * (width - len(cells))]
     if blank:
-        note(f"{name}: the last {blank:,} rows are blank; they are empty documents")
+        note(f"{name}: blank rows at the end, which are empty documents: {blank:,}")
     if beyond:
-        note(f"{name}: {beyond:,} rows have cells beyond the named columns, which are left out")
+        note(f"{name}: rows with cells beyond the named columns, which are left out: {beyond:,}")
 
 
 def _damaged(name: str) -> SyntfError:

@@ -74,7 +74,7 @@ def _rows(
             yield [None] * len(header)
     require(sorted(missing), known)
     if broken:
-        note(f"{name}: {broken:,} lines are not JSON, and are documents with an empty text")
+        note(f"{name}: lines that are not JSON, which are documents with an empty text: {broken:,}")
 
 
 def _refuse_table(only: dict[str, Any], text: str, name: str) -> None:

@@ -9,9 +9,9 @@ an unquoted one means: here it begins another message.
 import re
 from collections import deque
 from collections.abc import Iterator
-from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
+from email.policy import EmailPolicy
 from typing import IO
 
 import polars as pl
@@ -27,9 +27,20 @@ HEADERS = ("subject", "from", "date")
 LONGEST_BODY = 1 << 26
 """The largest Content-Length that is followed."""
 
-_PARSER = BytesParser(policy=policy.default)
+LONGEST_HEADER = 2000
+"""Characters of a header that are read: the standard library takes hours for very long ones."""
+
 _SEPARATOR = re.compile(rb"From .*\b\d{1,2}:\d\d(:\d\d)?\b.*\b\d{4}\b")
 _CONTENT_LENGTH = re.compile(rb"content-length:\s*(\d{1,9})\s*$", re.IGNORECASE)
+
+
+class _Policy(EmailPolicy):
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:LONGEST_HEADER]
+
+
+_PARSER = BytesParser(policy=_Policy())
 
 
 def read_message(raw: bytes) -> list[str]:

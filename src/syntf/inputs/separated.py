@@ -134,6 +134,6 @@ def _fitting(
             yield [None] * width
     if unfit:
         note(
-            f"{name}: {unfit:,} rows have more or fewer fields than the header, and are documents "
-            "with an empty text; if there are many, check the delimiter"
+            f"{name}: rows with more or fewer fields than the header, which are documents with an "
+            f"empty text: {unfit:,}; if there are many, check the delimiter"
         )

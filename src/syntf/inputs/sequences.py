@@ -38,7 +38,7 @@ def _one_column(X: Any) -> Iterable[Any]:
     names = getattr(X, "column_names", None)  # Arrow
     names = getattr(X, "columns", None) if names is None else names
     if names is not None:
-        if callable(names) or len(names) != 1:
+        if callable(names) or len(names) != 1 or not hasattr(X, "__len__"):
             shown = "" if callable(names) else f" with {len(names)} columns"
             raise SyntfError(
                 f"expected one column of texts, got a table{shown}: choose the column, for example "
