@@ -16,7 +16,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils import check_random_state
 
 from paper.tagging import Tagger, tag_all
-from paper.writeprints import MeasuredStyles, measure_style
+from paper.writeprints import choose_events, count_events, measure_style
 
 Names = NDArray[Any]
 Predictions = dict[str, Names]
@@ -65,18 +65,15 @@ def writeprints_attacker(tagger: Tagger, texts: Sequence[str]) -> Attacker:
     All `texts`, for training and for testing, are tagged and measured here, once for all scenarios.
     """
     distinct = list(dict.fromkeys(texts))
-    styles = MeasuredStyles(map(measure_style, distinct, tag_all(tagger, distinct)))
-    row_of = {text: row for row, text in enumerate(distinct)}
+    style = dict(
+        zip(distinct, map(measure_style, distinct, tag_all(tagger, distinct)), strict=True)
+    )
 
     def attack(train: Sequence[str], authors: Names, test: Sequence[str]) -> Predictions:
-        train_rows, test_rows = (
-            np.array([row_of[text] for text in part]) for part in (train, test)
+        vocabulary, features = choose_events(style[text] for text in train)
+        return weka_predictions(
+            features, authors, count_events((style[text] for text in test), vocabulary)
         )
-        kept = styles.choose_columns(train_rows)
-        train_features, test_features = (
-            styles.features(rows, kept) for rows in (train_rows, test_rows)
-        )
-        return weka_predictions(train_features, authors, test_features)
 
     return attack
 

@@ -1,7 +1,7 @@
 """Score the analyst and the attackers on texts or on counts of words."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +38,7 @@ class Evaluator:
     authors: NDArray[np.str_]
     train: NDArray[np.bool_]
     scenarios: Sequence[Scenario]
-    tagger: Tagger = field(repr=False)
+    tagger: Tagger
 
     @classmethod
     def of(cls, corpus: Corpus, tagger: Tagger) -> "Evaluator":
@@ -50,16 +50,11 @@ class Evaluator:
         """The documents that are part of any scenario."""
         return attacked_documents(self.scenarios)
 
-    def score_texts(
-        self, texts: Sequence[str], attackers: Sequence[str] = PAPER_ATTACKERS
-    ) -> list[Score]:
+    def score_texts(self, texts: Sequence[str]) -> list[Score]:
         """Score texts as they are; the analyst counts words with scikit-learn's vectorizer."""
-        attacks = self._attacks(lambda _: [texts[i] for i in self.attacked.tolist()], attackers)
-        if not self._has_labels:
-            return list(attacks)
         vectorizer = CountVectorizer()
         vectorizer.fit(text for text, train in zip(texts, self.train, strict=True) if train)
-        return [*self._analysts(vectorizer.transform(texts)), *attacks]
+        return [*self._analysts(vectorizer.transform(texts)), *self.attack_texts(texts)]
 
     def score_counts(
         self,
@@ -68,39 +63,43 @@ class Evaluator:
         attackers: Sequence[str] = PAPER_ATTACKERS,
         seed: int = 0,
     ) -> list[Score]:
-        """Score term counts, from which attackers build texts; `seed` is for random orders."""
-        attacked = counts[self.attacked]
-        attacks = self._attacks(lambda order: reverse(attacked, terms, order, seed), attackers)
-        return [*(self._analysts(counts) if self._has_labels else ()), *attacks]
+        """Score term counts; `seed` is for attackers who put words in a random order."""
+        return [*self._analysts(counts), *self.attack_counts(counts, terms, attackers, seed)]
 
-    @property
-    def _has_labels(self) -> bool:
-        """Whether there is anything for an analyst to learn and to be tested on."""
-        known = self.labels != ""
-        return len(np.unique(self.labels[known & self.train])) > 1 and any(known & ~self.train)
+    def attack_texts(
+        self, texts: Sequence[str], attackers: Sequence[str] = PAPER_ATTACKERS
+    ) -> Iterator[Score]:
+        """Score the attackers on texts as they are."""
+        attacked = [texts[i] for i in self.attacked.tolist()]
+        return self._attacks(lambda _: attacked, attackers)
+
+    def attack_counts(
+        self, counts: csr_matrix, terms: Sequence[str], attackers: Sequence[str], seed: int = 0
+    ) -> Iterator[Score]:
+        """Score the attackers on term counts, from which they build texts."""
+        attacked = counts[self.attacked]
+        return self._attacks(lambda order: reverse(attacked, terms, order, seed), attackers)
 
     def _analysts(self, counts: csr_matrix) -> Iterator[Score]:
         """Score the paper's analyst, who weights counts by tf-idf, with each of two classifiers."""
-        known = self.labels != ""
-        train, test = known & self.train, known & ~self.train
+        train, labels = self.train, self.labels
         for name, classifier in (("nb", MultinomialNB(alpha=0.01)), ("svm", LinearSVC(C=1))):
             model = make_pipeline(TfidfTransformer(), classifier)
-            predicted = model.fit(counts[train], self.labels[train]).predict(counts[test])
-            scores = weighted_scores(self.labels[test], predicted)
+            predicted = model.fit(counts[train], labels[train]).predict(counts[~train])
+            scores = weighted_scores(labels[~train], predicted)
             yield {"task": "utility", "scenario": "", "model": name, "attacker": "", **scores}
 
     def _attacks(
         self, build_texts: Callable[[str], Sequence[str]], names: Sequence[str]
     ) -> Iterator[Score]:
         row = {document: i for i, document in enumerate(self.attacked.tolist())}
-        for name in names if self.scenarios else ():
+        for name in names:
             kind, _, order = name.partition("-")
             texts = build_texts(order or ORDERS[0])
             attack = word_attacker if kind == "words" else writeprints_attacker(self.tagger, texts)
             for one in self.scenarios:
-                train, test = (
-                    [texts[row[i]] for i in part.tolist()] for part in (one.train, one.test)
-                )
+                train = [texts[row[i]] for i in one.train.tolist()]
+                test = [texts[row[i]] for i in one.test.tolist()]
                 truth = self.authors[one.test]
                 for model, predicted in attack(train, self.authors[one.train], test).items():
                     about = {"scenario": one.name, "model": model, "attacker": name}

@@ -37,9 +37,8 @@ class RunLog:
                     "another folder with --out, or delete this one"
                 )
             self._runs = rest
+            os.truncate(path, complete)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:
-            os.ftruncate(file.fileno(), complete)
         if not complete:
             self._append({"experiment": experiment})
 

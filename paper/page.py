@@ -1,9 +1,8 @@
 """The page with the paper's tables, measured again; ``page.md`` is its template."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,11 +13,8 @@ import numpy as np
 from paper import published
 from paper.corpus import Corpus
 from paper.published import GRID, OPTIMUM
-from paper.results import SCORES, Result, Results, display_name
+from paper.results import Result, Results, display_name
 from paper.scenarios import Scenario
-
-MISSING = "–"
-"""Written for a number that was not measured."""
 
 SYMBOLS = {"epsilon": "ε", "length": "*n*", "spelling": "*s*"}
 """The parameters, as the paper calls them."""
@@ -29,6 +25,7 @@ def page(corpus: Corpus, scenarios: Sequence[Scenario], results: Results, **name
     known = corpus.authors[corpus.train & (corpus.authors != "")]
     per_author = np.unique(known, return_counts=True)[1]
     ran = list(results.by_parameters)
+    here = {name: sorted({getattr(one, name) for one in ran}) for name in GRID}
     values: dict[str, Any] = {
         "published": published,
         "scenarios": results.scenarios,
@@ -40,12 +37,11 @@ def page(corpus: Corpus, scenarios: Sequence[Scenario], results: Results, **name
         "loss": results.loss(OPTIMUM),
         "sizes": [one.row for one in scenarios],
         "authors": (f"{len(per_author):,}", int((per_author >= 20).sum())),
-        "here": {name: sorted({getattr(one, name) for one in ran}) for name in GRID},
+        "here": here,
         "ran": len(ran),
         "often": sorted(Counter(map(results.runs, ran)).items()),
         "best": {model: _most_often(results, model) for model in results.models},
-        "effects": [_effect(results, name, value) for name in GRID for value in GRID[name]],
-        "comparison": list(_comparison(results)),
+        "effects": [_effect(results, name, value) for name in GRID for value in here[name]],
         "summary": summary(results),
         **names,
     }
@@ -71,41 +67,13 @@ def summary(results: Results) -> str:
     )
 
 
-def _comparison(results: Results) -> Iterator[list[str]]:
-    """Yield the rows of Table 3: scores at the optimum, then scores relative to the original text.
-
-    The gain is the analyst's F1 minus the attacker's; of relative scores, β_U − β_A.
-    """
-    tasks = (("utility", ""), ("attack", "top10-any"))
-    for method in ("original", "syntf", "scrubadub", "scrubadub-names"):
-        found = [results.find(method, task, "nb", where, OPTIMUM) for task, where in tasks]
-        cells = []
-        for one in found:
-            cells += [_f1(one), *(_number(getattr(one, name, None)) for name in SCORES[1:])]
-        cells.append(_number(_difference(*(getattr(one, "f1", None) for one in found))))
-        theirs = map(partial(_number, digits=2), published.ABSOLUTE.get(method, ()))
-        yield [
-            display_name(method) + ", absolute" * (method != "original"),
-            *_beside(cells, theirs),
-        ]
-    for method in ("syntf", "scrubadub", "scrubadub-names"):
-        betas = [
-            results.beta(method, task, "nb", where, OPTIMUM, score)
-            for task, where in tasks
-            for score in SCORES
-        ]
-        kept = map(_percent, [*betas, _difference(betas[0], betas[3])])
-        theirs = map(partial(_percent, digits=0), published.RELATIVE.get(method, ()))
-        yield [f"{display_name(method)}, relative", *_beside(kept, theirs)]
-
-
 def _most_often(results: Results, model: str) -> list[dict[str, Any]]:
     """Describe the combinations that were run most often, those with the best gains first.
 
     The paper's optimum is compared with these alone: of hundreds that were run once, many are above
     it by luck.
     """
-    most = max(map(results.runs, results.by_parameters), default=0)
+    most = max(map(results.runs, results.by_parameters))
     return [
         {
             "parameters": list(map(_parameter, one)),
@@ -126,37 +94,21 @@ def _effect(results: Results, name: str, value: Any) -> dict[str, Any]:
     own = [one for one in results.by_parameters if getattr(one, name) == value]
     means = []
     for model in results.models:
-        means.append(_mean(results.beta("syntf", "utility", model, "", one) for one in own))
-        means.append(_mean(results.smallest_gain(one, model) for one in own))
+        means.append(fmean(results.beta("syntf", "utility", model, "", one) for one in own))
+        means.append(fmean(results.smallest_gain(one, model) for one in own))
     return {"name": name, "value": value, "count": len(own), "means": means}
 
 
-def _mean(shares: Iterable[float | None]) -> float | None:
-    known = [share for share in shares if share is not None]
-    return fmean(known) if known else None
-
-
-def _difference(utility: float | None, attack: float | None) -> float | None:
-    return None if utility is None or attack is None else utility - attack
-
-
-def _beside(ours: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    """Return each of our numbers, with the paper's in parentheses if it has one."""
-    return [f"{one} ({other})" if other else one for one, other in zip_longest(ours, theirs)]
-
-
-def _f1(result: Result | None) -> str:
-    if result is None:
-        return MISSING
+def _f1(result: Result) -> str:
     return f"{result.f1:.3f}" + ("" if result.f1_std is None else f" ± {result.f1_std:.3f}")
 
 
-def _number(value: float | None, digits: int = 3) -> str:
-    return MISSING if value is None else f"{value:z.{digits}f}".replace("-", "−")
+def _number(value: float, digits: int = 3) -> str:
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
-def _percent(share: float | None, digits: int = 1) -> str:
-    return MISSING if share is None else f"{_number(100 * share, digits)} %"
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{_number(100 * share, digits)} %"
 
 
 def _parameter(value: Any) -> str:

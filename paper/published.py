@@ -16,6 +16,9 @@ GRID: dict[str, tuple[Any, ...]] = {
 RUNS = 10
 """Table 2: the values of each parameter. Every combination was run this often."""
 
+BEST = 20
+"""How many combinations are run this often here, for each classifier."""
+
 OPTIMUM = Parameters(epsilon=47.5, length=150, spelling=0.3, morphology="lemma", synsets=False)
 
 SCENARIOS = {
@@ -50,6 +53,7 @@ def combinations(**values: Sequence[Any]) -> list[Parameters]:
 
 
 QUICK = [*combinations(epsilon=(35.0, 40.0, 47.5, 55.0)), *combinations(spelling=(0.0,))]
+QUICK_RUNS = 2
 """Few combinations that still show the shape of the figures."""
 
 FIGURES = list(

@@ -8,6 +8,7 @@ lost more than the analyst.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -31,9 +32,6 @@ DISPLAY_NAMES = {
     "words": "words",
 }
 """Display names in the order of display; other names follow and are displayed unchanged."""
-
-TEXT_METHODS = ("original", "scrubadub", "scrubadub-names")
-"""Methods that keep the order of words, so that no attacker has to choose one."""
 
 SCORES = ("f1", "precision", "recall")
 
@@ -115,14 +113,12 @@ def _mean(runs: Sequence[Result]) -> Result:
 class Results:
     """Results that can be looked up; names and parameters are in the order of display.
 
-    Any result may be missing: a lookup then returns None.
-
     Examples
     --------
     >>> scores = dict(f1=0.69, precision=0.71, recall=0.7, runs=1)
     >>> results = Results([Result(method="original", task="utility", model="nb", **scores)])
-    >>> results.find("original", "utility", "nb").f1, results.find("syntf", "utility", "nb")
-    (0.69, None)
+    >>> results.find("original", "utility", "nb").f1
+    0.69
     """
 
     def __init__(self, results: Iterable[Result]) -> None:
@@ -154,18 +150,17 @@ class Results:
         scenario: str = "",
         parameters: Parameters = NO_PARAMETERS,
         attacker: str = "writeprints",
-    ) -> Result | None:
+    ) -> Result:
         """Return a result of the analyst (utility), or of the attacker in a scenario (attack).
 
-        Only releases depend on all parameters; only attackers of counts choose an order of words.
+        Only releases depend on all parameters, and are attacked in several orders of words.
         """
-        if method in TEXT_METHODS:
-            parameters, attacker = NO_PARAMETERS, attacker.partition("-")[0]
-        elif method == "vectorised":
-            parameters = parameters.of_words
+        if method != "syntf":
+            parameters = parameters.of_words if method == "vectorised" else NO_PARAMETERS
+            attacker = "writeprints"
         if task == "utility":
             scenario = attacker = ""
-        return self._by_key.get((method, task, scenario, model, attacker, parameters))
+        return self._by_key[method, task, scenario, model, attacker, parameters]
 
     def beta(
         self,
@@ -175,43 +170,34 @@ class Results:
         scenario: str = "",
         parameters: Parameters = NO_PARAMETERS,
         score: str = "f1",
-    ) -> float | None:
-        """Return β; None if a result is missing or the score on the original texts is zero."""
+    ) -> float:
+        """Return β: a score divided by the same score on the original texts."""
         one, original = (
             self.find(name, task, model, scenario, parameters) for name in (method, "original")
         )
-        if one is None or original is None or getattr(original, score) == 0:
-            return None
         return float(getattr(one, score) / getattr(original, score))
 
-    def gain(self, parameters: Parameters, scenario: str, model: str) -> float | None:
+    def gain(self, parameters: Parameters, scenario: str, model: str) -> float:
         """Return β_U − β_A of a release in a scenario."""
         utility = self.beta("syntf", "utility", model, "", parameters)
-        attack = self.beta("syntf", "attack", model, scenario, parameters)
-        return None if utility is None or attack is None else utility - attack
+        return utility - self.beta("syntf", "attack", model, scenario, parameters)
 
-    def smallest_gain(self, parameters: Parameters, model: str) -> float | None:
-        """Return the smallest gain over all scenarios; None if that of a scenario is missing."""
-        gains = [self.gain(parameters, scenario, model) for scenario in self.scenarios]
-        return None if None in gains else min(gains, default=None)  # type: ignore[type-var]
+    def smallest_gain(self, parameters: Parameters, model: str) -> float:
+        """Return the smallest gain over all scenarios."""
+        return min(self.gain(parameters, scenario, model) for scenario in self.scenarios)
 
     def ranked(self, model: str) -> list[Parameters]:
-        """Return all parameters, those with the largest smallest gain first: the paper's criterion.
-
-        Parameters without results in some scenario are left out, since it may be their worst.
-        """
-        gains = {one: self.smallest_gain(one, model) for one in self.by_parameters}
-        known = {one: gain for one, gain in gains.items() if gain is not None}
-        return sorted(known, key=known.__getitem__, reverse=True)
+        """Return all parameters by the paper's criterion: the largest smallest gain comes first."""
+        gain = partial(self.smallest_gain, model=model)
+        return sorted(self.by_parameters, key=gain, reverse=True)
 
     def runs(self, parameters: Parameters) -> int:
         """Return how often these parameters were run."""
-        return max((one.runs for one in self.by_parameters.get(parameters, ())), default=0)
+        return max(one.runs for one in self.by_parameters[parameters])
 
-    def loss(self, parameters: Parameters) -> float | None:
+    def loss(self, parameters: Parameters) -> float:
         """Return SynTF's loss per word with these parameters."""
-        found = self.by_parameters.get(parameters)
-        return found[0].loss_per_word if found else None
+        return self.by_parameters[parameters][0].loss_per_word or 0.0
 
 
 def display_name(name: str) -> str:

@@ -33,15 +33,13 @@ class Scenario:
         return self.name, len(self.authors), self.min_train, self.min_test, *sizes
 
 
-def find_scenarios(
-    corpus: Corpus, *, sizes: Sequence[int] = (5, 10), min_test: int = 5
-) -> list[Scenario]:
+def find_scenarios(corpus: Corpus, *, sizes: Sequence[int] = (5, 10)) -> list[Scenario]:
     """Find the paper's scenarios in a corpus.
 
-    *Any* scenarios have the authors with the most training documents, of those with at least
-    `min_test` test documents; ties are broken by the number of test documents. *Multi* scenarios
-    consider only authors with at least two labels in the training documents. A scenario that has
-    fewer than two authors, or the same ones as a smaller scenario, is left out.
+    *Any* scenarios have the authors with the most training documents, of those with at least five
+    test documents; ties are broken by the number of test documents. *Multi* scenarios consider only
+    authors with at least two labels in the training documents. A scenario that has fewer than two
+    authors, or the same ones as a smaller scenario, is left out.
     """
     known = corpus.authors != ""
     train_counts = Counter(corpus.authors[corpus.train & known].tolist())
@@ -50,7 +48,7 @@ def find_scenarios(
     pairs = zip(corpus.authors[labelled].tolist(), corpus.labels[labelled].tolist(), strict=True)
     label_counts = Counter(author for author, _ in set(pairs))
     any_author = sorted(
-        (name for name in train_counts if test_counts[name] >= min_test),
+        (name for name in train_counts if test_counts[name] >= 5),
         key=lambda name: (-train_counts[name], -test_counts[name], name),
     )
     multi = [name for name in any_author if label_counts[name] > 1]

@@ -97,14 +97,9 @@ def _proper_noun_detector() -> Any:
         filth_cls = package.filth.NameFilth
 
         def iter_filth(self, text: str, document_name: str | None = None) -> Iterator[Any]:
+            where = {"document_name": document_name, "locale": self.locale}
             for beg, end in find_names(text):
-                yield self.filth_cls(
-                    beg=beg,
-                    end=end,
-                    text=text[beg:end],
-                    detector_name=self.name,
-                    document_name=document_name,
-                    locale=self.locale,
-                )
+                found = text[beg:end]
+                yield self.filth_cls(beg, end, found, detector_name=self.name, **where)
 
     return ProperNounDetector

@@ -34,19 +34,9 @@ class Tagger(Protocol):
 
 @dataclass(frozen=True)
 class SpacyTagger:
-    """Tags texts with a spaCy pipeline, of which only the parts that tagging needs are run.
+    """Tags texts with an installed spaCy pipeline that has Penn tags.
 
     The pipeline is loaded at its first use, once per process. Pickling stores only its name.
-
-    Parameters
-    ----------
-    model : str, default='en_core_web_sm'
-        Name of an installed pipeline with Penn tags.
-
-    Examples
-    --------
-    >>> SpacyTagger("en_core_web_md")
-    SpacyTagger(model='en_core_web_md')
     """
 
     model: str = SMALL_ENGLISH_MODELS[0]

@@ -29,7 +29,11 @@ from paper.tagging import Tagger, default_tagger, tag_all
 from syntf.core.errors import SyntfError
 
 Marks = Literal["alone", "all"]
-Counts = Mapping[Any, float]
+Style = Mapping[str, Mapping[Any, float]]
+"""How often each event occurs in a text, by class."""
+
+Vocabulary = dict[str, dict[Any, int]]
+"""The column of each event, by class."""
 
 EVENTS_KEPT = 50
 """Events that a class of `LIMITED_CLASSES` keeps; those as frequent as the last are kept too."""
@@ -95,9 +99,7 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Iterable[str]) -> csr_matrix:
         """Return the features as a sparse matrix of floats with one row per text."""
         check_is_fitted(self, "vocabulary_")
-        features = _matrix(self._measure(_check_texts(X)), self.vocabulary_, learn=False)
-        features.eliminate_zeros()
-        return features.sorted_indices()
+        return count_events(self._measure(_check_texts(X)), self.vocabulary_)
 
     def fit_transform(self, X: Iterable[str], y: Any = None) -> csr_matrix:
         """Fit on the texts and return their features; each text is measured only once."""
@@ -105,11 +107,8 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.marks not in get_args(Marks):
             raise SyntfError(f"marks must be alone or all, not {self.marks!r}")
         self.tagger_ = default_tagger() if self.tagger is None else self.tagger
-        styles = MeasuredStyles(self._measure(texts))
-        everything = np.arange(len(texts))
-        kept = styles.choose_columns(everything)
-        self.vocabulary_ = styles.number_events(kept)
-        return styles.features(everything, kept)
+        self.vocabulary_, features = choose_events(self._measure(texts))
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return ``class:event`` for each column, or ``class`` for a class that is one number."""
@@ -128,12 +127,12 @@ class WritePrintsLimited(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _measure(self, texts: Sequence[str]) -> Iterator[dict[str, Counts]]:
+    def _measure(self, texts: Sequence[str]) -> Iterator[Style]:
         for text, tags in zip(texts, tag_all(self.tagger_, texts), strict=True):
             yield measure_style(text, tags, self.marks)
 
 
-def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dict[str, Counts]:
+def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> Style:
     """Count the events of a text in each of the 22 classes.
 
     A class that is a single number has one event, the empty string.
@@ -179,55 +178,31 @@ def measure_style(text: str, tags: Sequence[str], marks: Marks = "alone") -> dic
     }
 
 
-class MeasuredStyles:
-    """The styles of many texts, each measured once, from which training and test texts are taken.
+def choose_events(styles: Iterable[Style]) -> tuple[Vocabulary, csr_matrix]:
+    """Return the columns of the chosen events by class, and the counts of these events.
 
-    Parameters
-    ----------
-    measured : iterable of what :func:`measure_style` returns, one for each text
+    Of a class in `LIMITED_CLASSES` these are the `EVENTS_KEPT` events with the largest totals, and
+    those that tie with the last; of the other classes, all events.
     """
+    number = count()
+    found: Vocabulary = defaultdict(lambda: defaultdict(number.__next__))
+    features = _matrix(styles, found, learn=True)
+    totals = np.asarray(features.sum(axis=0)).ravel()
+    chosen: list[int] = []
+    vocabulary: Vocabulary = {}
+    for name, columns in found.items():
+        least = -1.0
+        if name in LIMITED_CLASSES and len(columns) > EVENTS_KEPT:
+            least = np.sort(totals[list(columns.values())])[-EVENTS_KEPT]
+        kept = sorted(event for event, column in columns.items() if totals[column] >= least)
+        vocabulary[name] = {event: len(chosen) + place for place, event in enumerate(kept)}
+        chosen += [columns[event] for event in kept]
+    return vocabulary, _without_zeros(features[:, chosen])
 
-    def __init__(self, measured: Iterable[dict[str, Counts]]) -> None:
-        number = count()
-        columns = defaultdict[str, dict[Any, int]](lambda: defaultdict(number.__next__))
-        self._features = _matrix(measured, columns, learn=True)
-        self._columns = {name: np.fromiter(own.values(), np.intp) for name, own in columns.items()}
-        self._events = {
-            column: event for events in columns.values() for event, column in events.items()
-        }
 
-    def choose_columns(self, rows: NDArray[np.intp]) -> dict[str, list[int]]:
-        """Return the columns of the events in these texts by class, in the order of the events.
-
-        Of a class in `LIMITED_CLASSES` these are the `EVENTS_KEPT` events with the largest totals,
-        and those that tie with the last.
-        """
-        chosen = self._features[rows]
-        occurs = np.bincount(chosen.indices, minlength=chosen.shape[1]) > 0
-        totals = np.asarray(chosen.sum(axis=0)).ravel()
-        kept = {}
-        for name, columns in self._columns.items():
-            columns = columns[occurs[columns]]
-            if name in LIMITED_CLASSES and len(columns) > EVENTS_KEPT:
-                smallest = np.partition(totals[columns], -EVENTS_KEPT)[-EVENTS_KEPT]
-                columns = columns[totals[columns] >= smallest]
-            kept[name] = sorted(columns.tolist(), key=self._events.__getitem__)
-        return kept
-
-    def number_events(self, kept: Mapping[str, Sequence[int]]) -> dict[str, dict[Any, int]]:
-        """Return the events of chosen columns by class, numbered one class after the other."""
-        number = count()
-        return {
-            name: {self._events[column]: next(number) for column in columns}
-            for name, columns in kept.items()
-        }
-
-    def features(self, rows: NDArray[np.intp], kept: Mapping[str, Sequence[int]]) -> csr_matrix:
-        """Return the features of some texts in the chosen columns."""
-        order = [column for columns in kept.values() for column in columns]
-        features = self._features[rows][:, order]
-        features.eliminate_zeros()
-        return features.sorted_indices()
+def count_events(styles: Iterable[Style], vocabulary: Vocabulary) -> csr_matrix:
+    """Return the counts of the events in a vocabulary."""
+    return _without_zeros(_matrix(styles, vocabulary, learn=False))
 
 
 @cache
@@ -253,16 +228,14 @@ def _among(counts: Mapping[str, int], events: frozenset[str]) -> dict[str, int]:
     return {event: counts[event] for event in events.intersection(counts)}
 
 
-def _matrix(
-    measured: Iterable[dict[str, Counts]], columns: Mapping[str, dict[Any, int]], *, learn: bool
-) -> csr_matrix:
+def _matrix(styles: Iterable[Style], columns: Vocabulary, *, learn: bool) -> csr_matrix:
     """Return a row per text over the events that have columns; `learn` adds missing columns.
 
     Zeros that were measured are kept: the event belongs to the text.
     """
     starts, indices, values = array("q", [0]), array("i"), array("d")
-    for classes in measured:
-        for name, counts in classes.items():
+    for style in styles:
+        for name, counts in style.items():
             of_class = columns[name]
             events = counts.keys() if learn else counts.keys() & of_class.keys()
             indices.extend(map(of_class.__getitem__, events))
@@ -270,6 +243,11 @@ def _matrix(
         starts.append(len(indices))
     size = sum(map(len, columns.values()))
     return csr_matrix((values, indices, starts), shape=(len(starts) - 1, size))
+
+
+def _without_zeros(features: csr_matrix) -> csr_matrix:
+    features.eliminate_zeros()
+    return features.sorted_indices()
 
 
 def _check_texts(X: Iterable[Any]) -> list[str]:

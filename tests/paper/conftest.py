@@ -7,15 +7,22 @@ from paper.corpus import Corpus
 
 ANIMALS = "cat dog mouse horse cow bird fish"
 ROADS = "car train bus boat road wheel engine"
+OWN = "plane house garden tree flower river mountain bread cheese apple water music"
 
 
 @pytest.fixture
 def corpus():
-    """60 texts with two topics that differ in their words, by three authors on both topics."""
+    """144 texts with two topics that differ in their words, by twelve authors on both topics.
+
+    Every author has a word of their own, in half of their texts.
+    """
     rng = np.random.default_rng(2)
-    number = np.arange(60)
+    number = np.arange(144)
     words = [ANIMALS.split(), ROADS.split()]
-    texts = [" ".join(rng.choice(words[i % 2], 9)) for i in number]
+    own = np.array(OWN.split())[number // 2 % 12]
+    texts = [
+        " ".join([*rng.choice(words[i % 2], 8), own[i] if i // 24 % 2 else "run"]) for i in number
+    ]
     labels = np.array(["animal", "road"])[number % 2]
-    authors = np.array(["ann", "bob", "eve"])[number // 2 % 3]
-    return Corpus(texts, labels, authors, number < 36)
+    authors = np.array([f"author {i:x}" for i in range(12)])[number // 2 % 12]
+    return Corpus(texts, labels, authors, number < 72)

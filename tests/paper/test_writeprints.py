@@ -19,7 +19,6 @@ from paper.corpus import newsgroups
 from paper.punctuation import lowercase, strip_punctuation
 from paper.scenarios import find_scenarios
 from paper.writeprints import (
-    MeasuredStyles,
     WritePrintsLimited,
     function_words,
     measure_style,
@@ -359,25 +358,6 @@ def test_ten_classes_keep_most_frequent_events_and_seven_keep_all(monkeypatch):
         "word_trigrams": ["teh the teh", "the teh the"],
         "misspelled_words": ["teh"],
     }
-
-
-@settings(max_examples=40)
-@given(st.lists(st.text("abAB1.! \n", max_size=30), min_size=2, max_size=8), st.data())
-def test_styles_measured_together_give_the_features_of_a_separate_fit(texts, data):
-    chosen = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=6))
-    rest = np.arange(len(texts))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writeprints, "EVENTS_KEPT", 3)
-        styles = MeasuredStyles(measure_style(text, some_tags(text)) for text in texts)
-        kept = styles.choose_columns(np.array(chosen))
-        fitted = style()
-        wanted = fitted.fit_transform([texts[i] for i in chosen])
-    assert styles.number_events(kept) == fitted.vocabulary_
-    for rows, expected in ((chosen, wanted), (rest, fitted.transform(texts))):
-        found = styles.features(np.array(rows), kept)
-        assert found.has_canonical_format
-        assert (found.toarray() == expected.toarray()).all()
-        assert found.nnz == expected.nnz == np.count_nonzero(expected.toarray())
 
 
 def test_feature_names_are_unique_and_grouped_by_class():
