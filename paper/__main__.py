@@ -24,6 +24,7 @@ from syntf import SynTF
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, shown_by
 from syntf.inputs.corpus import Corpus as Inputs
+from syntf.words.wordnet import find_wordnet
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 tagger_option = click.option(
@@ -59,6 +60,8 @@ def main(
     if out is None:
         raise click.UsageError("name a folder for the results with --out")
     scrubber = scrubber_version()  # raises an error if scrubadub is not installed
+    if not quick:
+        find_wordnet()  # raises an error if WordNet is not installed
     with _progress():
         corpus = newsgroups(data_home)
         experiment = Experiment(corpus, _tagger(tagger), out / "runs.jsonl")
