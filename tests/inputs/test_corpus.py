@@ -177,7 +177,7 @@ def test_inputs_with_other_columns_are_refused(tmp_path):
         ("a.csv", "t\0e\0x\0t\0\n\0", "it looks like UTF-16: add --encoding utf-16-le"),
         ("a.jsonl", '[{"body":\n"secret"}]', "it looks like a JSON array: add --input-format json"),
         ("a.jsonl", "id,text\n1,secret\n", "line 1 is not JSON"),
-        ("a.json", '{"mails": [{"text": "secret"}]}', "documents seem to be the list 'mails'"),
+        ("a.json", '{"mails": [{"text": "secret"}]}', "is one object, not a list of objects"),
         ("a.json", '{"text": {"0": "secret"}}', "as pandas does by orient='records'"),
         ("a.json", '[{"body": "secret"}]', "no column 'text'; the columns are: body"),
         ("a.mbox", "secret", "its first line is no separator of an mbox file"),

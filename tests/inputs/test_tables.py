@@ -335,6 +335,14 @@ def test_a_json_value_becomes_text_whatever_other_rows_hold(tmp_path, other):
     assert found[4] is None
 
 
+def test_no_depth_of_nested_json_stops_a_run(tmp_path):
+    """Python can read some depths that it cannot write."""
+    depths = [*range(1, 1200, 7), 10**5]
+    lines = ['{"text": ' + "[" * depth + "]" * depth + "}" for depth in depths]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    assert len(texts_of(tmp_path / "a.jsonl")) == len(depths)
+
+
 def test_a_column_may_begin_late_in_json_but_must_exist(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "a"}\n' * 1500 + '{"text": "b", "topic": "x"}\n')

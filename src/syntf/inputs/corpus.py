@@ -23,8 +23,8 @@ from syntf.inputs.excel import read_excel
 from syntf.inputs.formats import format_of, likely_format
 from syntf.inputs.json_rows import read_json
 from syntf.inputs.mail import read_mbox
-from syntf.inputs.packed import plain_errors, unpacked
-from syntf.inputs.places import Place, expand
+from syntf.inputs.packed import unpacked
+from syntf.inputs.places import Place, expand, plain_errors
 from syntf.inputs.separated import read_csv
 from syntf.inputs.tables import BATCH, SIZE, read_columnar, read_lines
 
@@ -205,7 +205,7 @@ class Corpus:
                 yield from read_sqlite(path, place.shown, query)
         elif format in ("parquet", "arrow"):
             before, all_bytes = self.bytes_read, place.size()
-            with plain_errors(place.shown), place.local() as path, path.open("rb") as file:
+            with plain_errors(place), place.local() as path, path.open("rb") as file:
                 for share, frame in read_columnar(file, place.shown, format, self._wanted):
                     self.bytes_read = before + int(share * all_bytes)
                     yield frame
@@ -215,7 +215,7 @@ class Corpus:
     def _stream(self, place: Place, format: str) -> Iterator[pl.DataFrame]:
         """Yield rows while the bytes of a file are read and unpacked."""
         name, codec, before = place.shown, self._codec, self.bytes_read
-        with plain_errors(name), place.open() as raw, unpacked(raw, place.suffix, name) as plain:
+        with plain_errors(place), place.open() as raw, unpacked(raw, place.suffix, name) as plain:
             self._start = plain.peek(64)[:64]
             if format in _MARKED and (marked := marked_codec(self._start, codec)) != codec:
                 codec = marked

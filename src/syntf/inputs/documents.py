@@ -19,11 +19,11 @@ import polars as pl
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
 from syntf.inputs.encodings import marked_codec
-from syntf.inputs.formats import has_rows, kind_of, suffixes
+from syntf.inputs.formats import FORMATS, kind_of, suffixes
 from syntf.inputs.html_text import decode_html, html_to_text
 from syntf.inputs.mail import HEADERS, read_message
-from syntf.inputs.packed import plain_errors, unpacked
-from syntf.inputs.places import Place, shown_path
+from syntf.inputs.packed import unpacked
+from syntf.inputs.places import Place, plain_errors, shown_path
 from syntf.inputs.tables import Note, Row, frames
 
 _PACKAGES = {"pdf": "pypdf", "docx": "docx"}
@@ -47,8 +47,11 @@ def read_documents(documents: Sequence[Document], codec: str, note: Note) -> Ite
 def _rows(documents: Iterable[Document], codec: str, width: int, note: Note) -> Iterator[Row]:
     damaged = 0
     for place, path in documents:
-        name = place.shown
-        with plain_errors(name), place.open() as raw, unpacked(raw, place.suffix, name) as plain:
+        with (
+            plain_errors(place),
+            place.open() as raw,
+            unpacked(raw, place.suffix, place.shown) as plain,
+        ):
             content = plain.read()
         kind = kind_of(place.name) or "text"
         headers: Sequence[str] = ()
@@ -93,13 +96,13 @@ def list_folder(folder: Path, note: Note) -> list[Document]:
         elif kind is not None and (kind not in _PACKAGES or find_spec(_PACKAGES[kind])):
             documents.append((Place(str(path)), shown_path(path.relative_to(folder))))
         else:
-            left_out[suffixes(path.name) or "of other kinds"] += 1
-            tables += [path] * has_rows(path.name)
+            left_out["".join(suffixes(path.name))] += 1
+            tables += [path] * (suffixes(path.name)[0] in FORMATS)
             if kind is not None:
                 needed = " (the extra 'files' reads .pdf and .docx)"
     shown = shown_path(folder)
     if tables and len(tables) >= len(documents):
-        ending = Counter(suffixes(path.name) for path in tables).most_common(1)[0][0]
+        ending = Counter("".join(suffixes(path.name)) for path in tables).most_common(1)[0][0]
         inside = any(path.parent != folder for path in tables)
         pattern = shown_path(folder / f"{'**/' * inside}*{ending}")
         raise SyntfError(

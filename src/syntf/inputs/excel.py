@@ -20,18 +20,26 @@ def read_excel(file: IO[bytes], name: str, sheet: str | None, note: Note) -> Ite
     """
     with needed_for(f"reading {name}", "files"):
         from openpyxl import load_workbook
-    if not file.seekable():
-        file = io.BytesIO(file.read())
     try:
-        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-    except Exception:  # it raises many things, and may quote a cell
-        raise _damaged(name) from None
-    try:
-        rows = _rows(_sheet(book, sheet, name, note), name)
-        header = _header(next(rows, ()), name)
-        yield from frames(header, _cells(rows, len(header), name, note))
-    finally:
+        seekable = file if file.seekable() else io.BytesIO(file.read())
+        book = load_workbook(seekable, read_only=True, data_only=True, keep_links=False)
+        rows = _sheet(book, sheet, name, note).iter_rows(values_only=True)
+        header = [as_text(value) or "" for value in next(rows, ())]
+        while header and not header[-1]:
+            header.pop()
+        if not header:
+            raise SyntfError(
+                f"{name}: the first row of the sheet names no columns: remove the rows above the "
+                "names"
+            )
+        yield from frames(named(header, name), _cells(rows, len(header), name, note))
         book.close()
+    except SyntfError:
+        raise
+    except Exception:  # openpyxl raises many things, and may quote a cell
+        raise SyntfError(
+            f"cannot read {name}: it is not an Excel file (.xlsx), or damaged"
+        ) from None
 
 
 def _sheet(book: Any, wanted: str | None, name: str, note: Note) -> Any:
@@ -39,29 +47,9 @@ def _sheet(book: Any, wanted: str | None, name: str, note: Note) -> Any:
     if wanted is not None and wanted not in titles:
         hint = suggestion(wanted, titles)
         raise SyntfError(f"{name} has no sheet {wanted!r}; it has {', '.join(titles)}{hint}")
-    if not titles:
-        raise SyntfError(f"{name} has no sheet of cells")
     if wanted is None and len(titles) > 1:
         note(f"{name}: read the first of {len(titles)} sheets; --sheet NAME reads another")
     return book.worksheets[titles.index(wanted) if wanted else 0]
-
-
-def _rows(sheet: Any, name: str) -> Iterator[Sequence[Any]]:
-    try:
-        yield from sheet.iter_rows(values_only=True)
-    except Exception:
-        raise _damaged(name) from None
-
-
-def _header(cells: Sequence[Any], name: str) -> list[str]:
-    names = [as_text(value) or "" for value in cells]
-    while names and not names[-1]:
-        names.pop()
-    if not names:
-        raise SyntfError(
-            f"{name}: the first row of the sheet names no columns: remove the rows above the names"
-        )
-    return named(names, name)
 
 
 def _cells(rows: Iterator[Sequence[Any]], width: int, name: str, note: Note) -> Iterator[Row]:
@@ -75,7 +63,3 @@ def _cells(rows: Iterator[Sequence[Any]], width: int, name: str, note: Note) -> 
         note(f"{name}: blank rows at the end, which are empty documents: {blank:,}")
     if beyond:
         note(f"{name}: rows with cells beyond the named columns, which are left out: {beyond:,}")
-
-
-def _damaged(name: str) -> SyntfError:
-    return SyntfError(f"cannot read {name}: it is not an Excel file (.xlsx), or damaged")

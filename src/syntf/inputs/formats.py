@@ -71,7 +71,7 @@ def _format_by_name(place: Place) -> str:
     if place.suffix == ARCHIVE:
         with place.open() as raw, open_archive(raw, place.shown) as inner:
             name = PurePath(str(inner.name)).name
-    suffix = _suffix(name)
+    suffix, _ = suffixes(name)
     format = FORMATS.get(suffix) or ("document" if suffix in DOCUMENTS else None)
     if format is None:
         raise SyntfError(
@@ -90,13 +90,8 @@ def kind_of(name: str) -> str | None:
     >>> kind_of("a.eml"), kind_of("page.HTML.gz"), kind_of("51121"), kind_of("photo.png")
     ('mail', 'html', 'text', None)
     """
-    suffix = _suffix(name)
+    suffix, _ = suffixes(name)
     return "text" if suffix[1:].isdecimal() or not suffix else DOCUMENTS.get(suffix)
-
-
-def has_rows(name: str) -> bool:
-    """Return whether a file has many documents, by its name."""
-    return _suffix(name) in FORMATS
 
 
 def likely_format(head: bytes, format: str) -> str:
@@ -112,18 +107,12 @@ def likely_format(head: bytes, format: str) -> str:
     return ""
 
 
-def suffixes(name: str) -> str:
-    """Return what a name ends in, with what says how the file is packed.
+def suffixes(name: str) -> tuple[str, str]:
+    """Return what a name ends in, and what says how the file is packed.
 
     >>> suffixes("a.b.csv.gz"), suffixes("photo.PNG"), suffixes("README")
-    ('.csv.gz', '.png', '')
+    (('.csv', '.gz'), ('.png', ''), ('', ''))
     """
-    found = [suffix.lower() for suffix in PurePath(name).suffixes]
-    return "".join(found[-2:] if found and found[-1] in COMPRESSED else found[-1:])
-
-
-def _suffix(name: str) -> str:
-    """Return what a name ends in, before what says how the file is packed."""
     path = PurePath(name)
-    suffix = path.suffix.lower()
-    return PurePath(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
+    packed = path.suffix.lower() if path.suffix.lower() in COMPRESSED else ""
+    return PurePath(path.stem if packed else path.name).suffix.lower(), packed

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from syntf.core.errors import SyntfError, quoted
+from syntf.core.errors import SyntfError
 from syntf.inputs.columns import require
 from syntf.inputs.encodings import without_surrogates
 from syntf.inputs.tables import Note, Row, as_text, frames
@@ -46,8 +46,11 @@ def read_json(
         found = [one for one in first if one is not None]
         if not found:
             raise SyntfError(f"cannot read {name}: line 1 is not JSON")
-        if len(first) == 1:
-            _refuse_table(found[0], text, name)
+        if len(first) == 1 and all(isinstance(one, list | dict) for one in found[0].values()):
+            raise SyntfError(
+                f"{name} is one object, not a list of objects: save the list of the documents as a "
+                "file of its own, or as pandas does by orient='records'"
+            )
         known = [key for key in dict.fromkeys(chain(*found)) if key == without_surrogates(key)]
         require([text], known)
         header = known if columns is None else columns
@@ -67,29 +70,10 @@ def _rows(
         broken += one is None
         found = one or {}
         missing -= found.keys()
-        try:
-            yield [as_text(found.get(column)) for column in header]
-        except RecursionError:
-            broken += 1
-            yield [None] * len(header)
+        yield [as_text(found.get(column)) for column in header]
     require(sorted(missing), known)
     if broken:
         note(f"{name}: lines that are not JSON, which are documents with an empty text: {broken:,}")
-
-
-def _refuse_table(only: dict[str, Any], text: str, name: str) -> None:
-    """Refuse a file of one object if the values of this object seem to be the documents."""
-    for key, value in only.items():
-        if text not in only and isinstance(value, list) and value and isinstance(value[0], dict):
-            raise SyntfError(
-                f"{name} is one object, and its documents seem to be the list {quoted(key)}: save "
-                "this list as a file of its own"
-            )
-    if only and all(isinstance(value, list | dict) for value in only.values()):
-        raise SyntfError(
-            f"{name} is one object, not a list of objects: save it as one, as pandas does by "
-            "orient='records'"
-        )
 
 
 def _lines(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:

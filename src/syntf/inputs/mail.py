@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import EmailPolicy
-from typing import IO
+from typing import IO, cast
 
 import polars as pl
 
@@ -50,7 +50,7 @@ def read_message(raw: bytes) -> list[str]:
     one another, all that follows its headers is the body.
     """
     try:
-        message = _PARSER.parsebytes(raw)
+        message = cast(EmailMessage, _PARSER.parsebytes(raw))
         return [_body(message), *(_header(message, header) for header in HEADERS)]
     except Exception:  # the parser raises many things on broken messages
         body = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[2]

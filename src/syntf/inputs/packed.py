@@ -5,9 +5,7 @@ import gzip
 import io
 import lzma
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import IO, Any
 
 from syntf.core.errors import SyntfError
@@ -29,40 +27,26 @@ def unpacked(raw: IO[bytes], suffix: str, name: str) -> io.BufferedReader:
     return io.BufferedReader(by_suffix.get(suffix, lambda file: file)(raw))
 
 
-@contextmanager
-def plain_errors(name: str) -> Iterator[None]:
-    """Turn the errors of a file that cannot be read or unpacked into one message."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
-        # Damaged packed files raise errors without a reason, some of them an OSError.
-        reason = getattr(error, "strerror", None) or "it is cut short or not compressed so"
-        raise SyntfError(f"cannot read {name}: {reason}") from None
-
-
 def open_archive(raw: IO[bytes], name: str) -> IO[bytes]:
     """Open the only file in a zip archive."""
     try:
         archive = zipfile.ZipFile(raw)
+        files = [
+            entry
+            for entry in archive.infolist()
+            if not entry.is_dir()
+            and not any(part.startswith((".", "__MACOSX")) for part in entry.filename.split("/"))
+        ]
+        if len(files) == 1:
+            return archive.open(files[0])
+    except RuntimeError:
+        raise SyntfError(f"cannot read {name}: the file in it is encrypted: unpack it") from None
     except Exception:  # a damaged archive raises many things
         raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
-    files = [
-        entry
-        for entry in archive.infolist()
-        if not entry.is_dir()
-        and not any(part.startswith((".", "__MACOSX")) for part in entry.filename.split("/"))
-    ]
-    if len(files) != 1:
-        raise SyntfError(
-            f"cannot read {name}: a zip archive must hold one file, and it holds {len(files):,}; "
-            "unpack it and give the files or their folder"
-        )
-    if files[0].flag_bits & 1:
-        raise SyntfError(f"cannot read {name}: the file in it is encrypted; unpack it first")
-    try:
-        return archive.open(files[0])
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
-        raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
+    raise SyntfError(
+        f"cannot read {name}: a zip archive must hold one file, and it holds {len(files):,}; "
+        "unpack it and give the files or their folder"
+    )
 
 
 class _Zstandard(io.RawIOBase):

@@ -1,9 +1,15 @@
 """Where inputs are: paths and patterns, objects in a cloud, databases, standard input."""
 
 import glob
+import gzip
+import lzma
 import os
 import re
+import shutil
 import sys
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +31,7 @@ CLOUDS = {
 
 _LONGEST_NAME = 255  # of a file, in all common file systems
 _DATABASES = ("postgresql", "postgres")
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"//[^/@]*@")
 
@@ -70,9 +77,17 @@ class Place:
         """Return the bytes of a file; 0 for what has no size, such as a database or a pipe."""
         if self.is_database or self.address == STDIN:
             return 0
-        if self.scheme:
-            return int(self._info().get("size") or 0)
-        return os.stat(self.address).st_size if os.path.isfile(self.address) else 0
+        if not self.scheme:
+            return os.stat(self.address).st_size if os.path.isfile(self.address) else 0
+        system, path = _file_system(self)
+        with plain_errors(self):
+            info: dict[str, Any] = system.info(path)
+        if info.get("type") == "directory":
+            pattern = f"'{self.shown.rstrip('/')}/*.csv'"
+            raise SyntfError(
+                f"{self.shown} is a folder: name its files with a pattern, such as {pattern}"
+            )
+        return int(info.get("size") or 0)
 
     def open(self) -> IO[bytes]:
         """Open the file to read its bytes as they are."""
@@ -80,7 +95,7 @@ class Place:
             return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
         if not self.scheme:
             return open(self.address, "rb")
-        self._info()  # a missing file is reported before it is read
+        self.size()  # a missing file or a folder is refused
         system, path = _file_system(self)
         opened: IO[bytes] = system.open(path, "rb")
         return opened
@@ -91,25 +106,11 @@ class Place:
         if not self.scheme:
             yield Path(self.address)
             return
-        import shutil
-        import tempfile
-
         with tempfile.TemporaryDirectory(prefix="syntf-") as folder:  # readable by its owner alone
             copy = Path(folder, self.name)
             with self.open() as source, copy.open("wb") as target:
                 shutil.copyfileobj(source, target)
             yield copy
-
-    def _info(self) -> dict[str, Any]:
-        system, path = _file_system(self)
-        with _plain_errors(self):
-            info: dict[str, Any] = system.info(path)
-        if info.get("type") == "directory":
-            raise SyntfError(
-                f"{self.shown} is a folder: name its files with a pattern, such as "
-                f"'{self.shown.rstrip('/')}/*.csv'"
-            )
-        return info
 
 
 def expand(inputs: Sequence[str | os.PathLike[str]]) -> list[Place]:
@@ -164,7 +165,7 @@ def _addresses(given: str, scheme: str, rest: str) -> list[Place]:
     if not glob.has_magic(given):
         return [place]
     system, pattern = _file_system(place)
-    with _plain_errors(place):
+    with plain_errors(place):
         matches = sorted(system.glob(pattern))
     if not matches:
         raise SyntfError(f"no file matches {place.shown}")
@@ -177,21 +178,27 @@ def _file_system(place: Place) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
         import_module(CLOUDS[place.scheme])
-    with _plain_errors(place):
+    with plain_errors(place):
         system, path = url_to_fs(place.address)
     return system, path
 
 
 @contextmanager
-def _plain_errors(place: Place) -> Iterator[None]:
+def plain_errors(place: Place) -> Iterator[None]:
+    """Turn the errors of a place that cannot be reached, read or unpacked into one message."""
     try:
         yield
+    except SyntfError:
+        raise
     except FileNotFoundError:
         raise SyntfError(f"no file at {place.shown}") from None
-    except PermissionError:
-        raise SyntfError(f"access to {place.shown} is denied: check your credentials") from None
     except Exception as error:  # clouds raise many things
-        raise SyntfError(
-            f"cannot reach {place.shown} ({type(error).__name__}): check the address, the network "
-            "and your credentials"
-        ) from None
+        if isinstance(error, _DAMAGED) or (type(error) is OSError and error.errno is None):
+            reason = "it is cut short or not compressed so"
+        elif place.scheme:
+            reason = f"{type(error).__name__}: check the address, the network and your credentials"
+        elif isinstance(error, OSError):
+            reason = error.strerror or "it cannot be opened"
+        else:
+            raise
+        raise SyntfError(f"cannot read {place.shown}: {reason}") from None

@@ -41,8 +41,8 @@ def read_csv(
 
     - It ends with a newline outside quotes. A carriage return alone is a letter.
     - A quote opens a field at its beginning alone, and the next quote that is not doubled closes
-      it. If a letter follows there, or the file ends before, then these quotes are not those of
-      CSV, and the row is one line.
+      it. If a letter follows there, or the file or 64 million characters end before, then these
+      quotes are not those of CSV, and the row is one line.
     - A row with more or fewer fields than the header is a document with an empty text: nothing
       tells which column each field belongs to. If there is one column, the row is its text.
     - A blank line is an empty document if there is one column, and otherwise no row.

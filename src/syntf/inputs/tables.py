@@ -7,6 +7,7 @@ import datetime
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 import polars as pl
@@ -64,7 +65,9 @@ def as_text(value: Any) -> str | None:
         case None | str():
             return value
         case bool() | list() | dict():
-            return json.dumps(value, ensure_ascii=False)
+            with suppress(RecursionError):
+                return json.dumps(value, ensure_ascii=False)
+            return None
         case bytes():
             return value.decode("utf-8", "replace")
         case float() if value.is_integer() and abs(value) < 1 << 53:
