@@ -270,3 +270,5 @@ def test_nearest_outputs_are_kept_in_the_cache_only_if_wished(empty_cache, monke
     assert len(list(empty_cache.iterdir())) == 1
     monkeypatch.setattr(ArrayRating, "levels", None)
     assert nearest_outputs(rating).tolist() == [1, 0]
+    with pytest.raises(TypeError):  # computed again
+        nearest_outputs(rating, keep=False)

@@ -29,7 +29,8 @@ def improved_loss(
     Conditions: any two inputs are adjacent, and for each input the ratings of all outputs lie
     within `spread` ≤ `sensitivity` of each other. A symmetric rating meets this, and so does any
     rating in [0, 1] with sensitivity 1, as used here. With a larger spread the bound may be wrong,
-    so it raises an error.
+    so it raises an error. It holds for real numbers: where ε is so large that the least weights are
+    small integers, rounding them adds a little to the tight loss.
 
     >>> round(improved_loss(47.5, 2), 2), round(improved_loss(47.5, 30000), 2)
     (23.75, 34.06)
