@@ -84,6 +84,35 @@ def nearest(rows: Vectors | NDArray[np.float32], entries: Vectors) -> NDArray[np
     return found
 
 
+def nearest_in_turn(rows: Vectors, entries: Vectors, count: int) -> NDArray[np.int64]:
+    """Return for each row `count` different entries: each is the nearest to what is still left.
+
+    The first one is the nearest to the row. Then half of the row's part in its direction is taken
+    away, and so on; an entry that was chosen is not chosen again. So later entries tell what the
+    first one leaves open, where the second nearest would mostly repeat it.
+
+    >>> entries = stretch(np.array([[10, 1], [10, 2], [0, 10]]))
+    >>> nearest_in_turn(stretch(np.array([[20, 7]])), entries, 2).tolist()
+    [[1, 2]]
+    """
+    found = np.zeros((len(rows), count), dtype=np.int64)
+    wide = entries.astype(np.float32)
+
+    def find_block(block: slice) -> None:
+        rest = rows[block]
+        for place in range(count):
+            near = products(rest, wide)
+            np.put_along_axis(near, found[block, :place], -np.inf, axis=1)
+            chosen = np.argmax(near, axis=1)
+            found[block, place] = chosen
+            part = np.take_along_axis(near, chosen[:, None], axis=1).astype(np.int64)
+            rest = stretch(2 * LENGTH**2 * rest.astype(np.int64) - part * entries[chosen])
+
+    for _ in in_blocks(find_block, len(rows), _BLOCK):
+        pass
+    return found
+
+
 def nearest_several(rows: Vectors, entries: Vectors, count: int) -> NDArray[np.int64]:
     """Return for each row the `count` entries with the largest products, the largest first.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syntf.mechanism.response import ResponseMechanism
 from syntf.topics.codebook import Codebook
-from syntf.topics.integers import Vectors, nearest, nearest_several, stretch
+from syntf.topics.integers import Vectors, nearest, nearest_in_turn, stretch
 from syntf.topics.plan import ROUNDS, Plan
 
 NOTHING_KNOWN = "nothing known"
@@ -56,10 +56,12 @@ class TopicList:
         return found.hexdigest()
 
     def targets(self, encoded: Vectors, draws: int = 1) -> NDArray[np.int64]:
-        """Return the `draws` topics nearest to each document, the nearest first.
+        """Return the `draws` topics that describe each document best, the nearest first.
 
-        A document without a known word, a row of zeros, has the targets *nothing known* and then
-        the topics in their order. Each document is looked at by itself.
+        Each further one is the nearest to what the topics before leave of the document, see
+        :func:`~syntf.topics.integers.nearest_in_turn`. A document without a known word, a row of
+        zeros, has the targets *nothing known* and then the topics in their order. Each document is
+        looked at by itself.
 
         >>> topics = TopicList(stretch(np.array([[1, 0], [3, 2], [0, 1]])))
         >>> topics.targets(stretch(np.array([[0, 5], [0, 0]])), 2).tolist()
@@ -67,10 +69,7 @@ class TopicList:
         """
         known = encoded.any(axis=1)
         shifted = stretch(encoded - self.shift.astype(np.int32)) if len(self.shift) else encoded
-        if draws == 1:
-            found = nearest(shifted, self.vectors)[:, None]
-        else:
-            found = nearest_several(shifted, self.vectors, draws)
+        found = nearest_in_turn(shifted, self.vectors, draws)
         found[~known] = np.arange(-1, draws - 1) % len(self)
         return found
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
 from syntf.core.files import sha256_of
+from syntf.core.progress import Advance
 
 MODEL2VEC = "model2vec:"
 """What the name of an encoder begins with that is a folder of model2vec."""
@@ -40,13 +41,19 @@ class TextEncoder:
     function: Callable[[list[str]], Any]
 
     def rows(
-        self, texts: Iterable[str], dimensions: int | None = None, *, strict: bool = True
+        self,
+        texts: Iterable[str],
+        dimensions: int | None = None,
+        *,
+        strict: bool = True,
+        advance: Advance = lambda steps: None,
     ) -> NDArray[np.int64]:
         """Return the direction of each text on the grid; zeros for a text without a direction.
 
         dimensions : the number of columns to expect; by default that of the first text.
         strict : raise an error where the encoder fails for a text, which must then be public.
             Otherwise such a text has no direction.
+        advance : called after each text.
 
         Raises
         ------
@@ -62,6 +69,7 @@ class TextEncoder:
                     raise
                 found.append(np.zeros((1, dimensions or 0), dtype=np.int64))
             dimensions = found[0].shape[1]
+            advance(1)
         return np.concatenate([np.zeros((0, dimensions or 0), dtype=np.int64), *found])
 
     def _row(self, text: str, dimensions: int | None) -> NDArray[np.int64]:
