@@ -264,3 +264,13 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch, module, name):
 def test_any_bytes_are_read_or_refused_in_one_line(name):
     """The targets of fuzz/readers.py; polars may print about a damaged Parquet file."""
     settings(max_examples=40)(given(damaged(TARGETS[name].seeds))(TARGETS[name].try_input))()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "who,body\nann,so it is\n"), ("a.jsonl", '{"who": "ann", "body": "so it is"}\n')],
+)
+def test_columns_can_be_looked_at_before_the_text_is_chosen(tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    head = Corpus(tmp_path / name, None, None).head()
+    assert head.to_dicts() == [{"who": "ann", "body": "so it is"}]

@@ -71,7 +71,8 @@ class Corpus:
     Parameters
     ----------
     inputs : paths, patterns or addresses, or ``-`` alone for standard input.
-    text : the column with the texts, which is read as strings.
+    text : the column with the texts, which is read as strings; None, with all columns, if it
+        is not chosen yet.
     columns : further columns to read, with their types; None for all columns.
     reading : how the inputs are read.
 
@@ -85,7 +86,7 @@ class Corpus:
     def __init__(
         self,
         inputs: str | PathLike[str] | Sequence[str | PathLike[str]],
-        text: str = "text",
+        text: str | None = "text",
         columns: Sequence[str] | None = (),
         reading: Reading = AS_NAMED,
     ) -> None:
@@ -93,7 +94,8 @@ class Corpus:
         self.bytes_read = 0
         self._start = b""  # the first bytes of the file that is read
         self._text = text
-        self._wanted = None if columns is None else list(dict.fromkeys([text, *columns]))
+        self._needed = [] if text is None else [text]
+        self._wanted = None if columns is None else list(dict.fromkeys([*self._needed, *columns]))
         self._reading = reading
         self._codec = codec_of(reading.encoding)
         self._inputs: list[_Input] = []
@@ -229,7 +231,7 @@ class Corpus:
                 frames = read_lines(plain, codec)
             elif format in ("json", "jsonl"):
                 array = format == "json"
-                frames = read_json(plain, codec, name, self._wanted, self._text, array, note)
+                frames = read_json(plain, codec, name, self._wanted, self._needed, array, note)
             else:
                 delimiter = self._delimiter or ("\t" if format == "tsv" else None)
                 frames = read_csv(plain, codec, name, delimiter, note)
@@ -244,7 +246,7 @@ class Corpus:
     def _selected(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the wanted columns: the texts as strings, and no categories."""
         names = self._wanted or frame.columns
-        require([*names, self._text], frame.columns)
+        require([*names, *self._needed], frame.columns)
         return pl.DataFrame(
             [
                 as_texts(frame[name]) if name == self._text else without_categories(frame[name])

@@ -22,7 +22,7 @@ def read_json(
     codec: str,
     name: str,
     columns: Sequence[str] | None,
-    text: str,
+    needed: Sequence[str],
     array: bool,
     note: Note,
 ) -> Iterator[pl.DataFrame]:
@@ -34,7 +34,7 @@ def read_json(
     Parameters
     ----------
     columns : the columns to read; None for those of the first thousand objects.
-    text : the column of the texts, which one of the first thousand objects must have.
+    needed : columns that one of the first thousand objects must have.
     array : the file holds one array, which is held in memory as a whole. If the file begins with an
         object, it is read as lines nevertheless.
     """
@@ -52,7 +52,7 @@ def read_json(
                 "file of its own, or as pandas does by orient='records'"
             )
         known = [key for key in dict.fromkeys(chain(*found)) if key == without_surrogates(key)]
-        require([text], known)
+        require(needed, known)
         header = known if columns is None else columns
         yield from frames(header, _rows(chain(first, values), header, known, name, note))
 
