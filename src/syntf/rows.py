@@ -289,6 +289,12 @@ def _words_and_vectors(settings: Settings) -> tuple[LanguagePack | None, WordVec
     return pack, WordVectors.of_pack(pack), "embedded" if pack.is_embedded else "language"
 
 
+def vectors_and_reader(settings: Settings) -> tuple[WordVectors, Reader]:
+    """Return the word vectors that settings name, and what finds these words in texts."""
+    pack, vectors, _ = _words_and_vectors(settings)
+    return vectors, _reader(settings, pack, vectors.words)
+
+
 def _reader(settings: Settings, pack: LanguagePack | None, words: Sequence[str]) -> Reader:
     return reader_for(
         morphology=settings.morphology, stop_words=settings.stop_words, numbers=settings.numbers,
