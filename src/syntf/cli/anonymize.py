@@ -12,12 +12,12 @@ from syntf.cli.options import (
     INPUT,
     PRIVACY,
     Command,
+    all_settings,
     as_json,
     option,
     quiet,
     reading,
     reading_from,
-    settings,
     settings_from,
     text,
 )
@@ -47,7 +47,7 @@ WEAK = 10.0
 @option("--force", is_flag=True, help="Replace an earlier release in the same folder.")
 @quiet
 @as_json
-@settings
+@all_settings
 @option(
     "--ledger",
     type=FILE,

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from syntf.cli import console
-from syntf.cli.options import Command, as_json, option, quiet, settings, settings_from
+from syntf.cli.options import (
+    Command,
+    as_json,
+    option,
+    setting_option,
+    settings,
+    settings_from,
+)
 from syntf.core.exact import shown, times_up
 
 if TYPE_CHECKING:
@@ -15,6 +22,9 @@ if TYPE_CHECKING:
 
 @click.command("bounds", cls=Command)
 @settings
+@setting_option("word_loss")
+@setting_option("epsilon")
+@setting_option("length")
 @option(
     "--documents",
     type=click.IntRange(1),
@@ -29,11 +39,8 @@ if TYPE_CHECKING:
     metavar="δ",
     help="Also print the smallest ε for a document at this δ.",
 )
-@quiet
 @as_json
-def command(
-    documents: int, delta: float | None, quiet: bool, as_json: bool, **options: Any
-) -> None:
+def command(documents: int, delta: float | None, as_json: bool, **options: Any) -> None:
     """Show the losses that a release with these settings promises; no text is needed.
 
     For --preset paper these are the paper's bounds: standard, improved and tight loss of one word,
@@ -42,7 +49,7 @@ def command(
     from syntf.rows import build
 
     chosen = settings_from(options)
-    with console.progress(quiet or as_json):
+    with console.progress(as_json):
         scheme = build(chosen).scheme(None)
     record = _record(scheme, chosen.epsilon, documents, delta)
     if as_json:

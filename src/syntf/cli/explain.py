@@ -6,7 +6,14 @@ from typing import Any
 import click
 
 from syntf.cli import console
-from syntf.cli.options import Command, as_json, option, quiet, settings, settings_from
+from syntf.cli.options import (
+    Command,
+    as_json,
+    option,
+    setting_option,
+    settings,
+    settings_from,
+)
 from syntf.core.exact import shown
 
 
@@ -14,11 +21,12 @@ from syntf.core.exact import shown
 @click.argument("words", nargs=-1, metavar="WORD...")
 @option("--text", metavar="TEXT", help="A whole text, in quotes.")
 @option("--top", type=click.IntRange(1), default=10, show_default=True, help="Answers to show.")
-@quiet
 @as_json
 @settings
+@setting_option("word_loss")
+@setting_option("epsilon")
 def command(
-    words: tuple[str, ...], text: str | None, top: int, quiet: bool, as_json: bool, **options: Any
+    words: tuple[str, ...], text: str | None, top: int, as_json: bool, **options: Any
 ) -> None:
     """Show the answers that are most likely for a text, or for each WORD by itself.
 
@@ -36,7 +44,7 @@ def command(
     if words and options["preset"] is None:
         options["preset"] = "words"
     chosen = settings_from(options)
-    with console.progress(quiet or as_json):
+    with console.progress(as_json):
         rows = build(chosen)
         found = [explain(rows, each, top) for each in (words or (str(text),))]
     if as_json:

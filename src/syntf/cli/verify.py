@@ -16,7 +16,7 @@ VERDICTS = {
 }
 
 
-@click.command("verify", cls=Command)
+@click.command("verify", cls=Command, configured=False)
 @click.argument("folder", type=FILE)
 @option("--vectors", type=FILE, help="Word vectors of the release, if they are not embedded.")
 @option("--codebook", type=FILE, help="Codebook of the release, if it is not embedded.")
