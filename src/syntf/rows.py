@@ -243,8 +243,7 @@ def guarantee(
     lists = dict(zip(("answers", "sharpened answers"), schemes, strict=False))
     public = dict(rows.public)
     for name, scheme in lists.items():
-        origin: Origin = "private" if _is_private(rows.public) else "embedded"
-        public[name] = Public(f"sha256:{scheme.digest}", origin)
+        public[name] = Public(f"sha256:{scheme.digest}", _origin(rows.public))
     if isinstance(source, str):
         where = source
     else:
@@ -278,8 +277,10 @@ def recorded(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def _is_private(public: dict[str, Public]) -> bool:
-    return any(data.origin == "private" for data in public.values())
+def _origin(public: dict[str, Public]) -> Origin:
+    """Return who says that everything is public: the least trustworthy of all."""
+    origins: tuple[Origin, ...] = ("private", "supplied", "language", "embedded")
+    return next(one for one in origins if any(data.origin == one for data in public.values()))
 
 
 def _words_and_vectors(settings: Settings) -> tuple[LanguagePack | None, WordVectors, Origin]:
@@ -341,7 +342,7 @@ class TopicRows:
 
     def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
         """Tell which encoded texts have no known word; for the owner alone."""
-        return ~np.asarray(encoded).any(axis=1)
+        return np.asarray(~np.asarray(encoded).any(axis=1))
 
     def scheme(self, documents: int | None = None) -> Scheme:
         """Return the scheme for so many documents, from the loss and their number alone."""
@@ -421,7 +422,7 @@ class WordRows:
             weights = topical_weights(self.vectors)[rows]
         else:  # Zipf: the frequency of a word in public texts falls with its rank
             weights = np.log(rows + 1.0) + 1.0
-        return np.maximum(1, np.rint(weights * 2.0**20)).astype(np.int64)
+        return np.asarray(np.maximum(1, np.rint(weights * 2.0**20)), dtype=np.int64)
 
     @cached_property
     def rating(self) -> WordRating:
@@ -438,9 +439,10 @@ class WordRows:
 
     @cached_property
     def _scheme(self) -> Scheme:
-        keep = not _is_private(self.public)
+        keep = _origin(self.public) != "private"
         outputs = self.vocabulary.outputs
         mechanism: Mechanism
+        find_targets: Callable[[Encoded], NDArray[np.int64]]
         if self.settings.epsilon is not None:
             rating = WithEmptyDocument(self.rating)
             make = cached_exponential if keep else ExponentialMechanism
@@ -470,7 +472,7 @@ def _nearest_targets(
     def find(terms: Encoded) -> NDArray[np.int64]:
         spread = np.arange(terms.shape[1], dtype=np.int64) * outputs // terms.shape[1]
         targets = nearest[np.minimum(terms, len(nearest) - 1)].astype(np.int64)
-        return np.where(terms == len(nearest), spread, targets)
+        return np.asarray(np.where(terms == len(nearest), spread, targets))
 
     return find
 
@@ -515,7 +517,7 @@ def sample_terms(
         places = np.searchsorted(sums[: starts[-1] + 1], points.ravel(), side="right") - 1
         places = places.reshape(points.shape).clip(starts[:-1, None], starts[1:, None] - 1)
         places[starts[1:] == starts[:-1]] = -1
-        return terms[places]
+        return np.asarray(terms[places])
 
     blocks = list(in_blocks(sample_block, documents, 1 << 12))
     return np.concatenate(blocks) if blocks else np.zeros((0, length), dtype=np.int64)
@@ -543,7 +545,7 @@ def _vocabulary(
         origin = "private" if vocabulary.provenance == "fitted" else "supplied"
     vocabulary = vocabulary.most_frequent(settings.max_size)
     if settings.synsets:
-        vocabulary = vocabulary.with_synonyms(vectors)
+        vocabulary = vocabulary.with_synonyms(vectors, lower=settings.morphology != "orth")
     if settings.word_loss is not None:
         vocabulary = vocabulary.with_every_input(vectors)
     return vocabulary, origin
