@@ -279,8 +279,9 @@ def recorded(settings: Settings) -> dict[str, Any]:
 
 def _origin(public: dict[str, Public]) -> Origin:
     """Return who says that everything is public: the least trustworthy of all."""
-    origins: tuple[Origin, ...] = ("private", "supplied", "language", "embedded")
-    return next(one for one in origins if any(data.origin == one for data in public.values()))
+    origins: tuple[Origin, ...] = ("private", "supplied", "language")
+    found = (one for one in origins if any(data.origin == one for data in public.values()))
+    return next(found, "embedded")
 
 
 def _words_and_vectors(settings: Settings) -> tuple[LanguagePack | None, WordVectors, Origin]:
