@@ -44,8 +44,8 @@ NOT_CHECKED: Status = "not checked"
 UNVERIFIABLE: Status = "unverifiable"
 """Nothing in a release shows whether the sender's statement is true."""
 
-SOURCES = ("operating system", SEEDED)
-"""Where random bits may come from, in the words of the guarantee."""
+SOURCES = ("operating system", "derived from a secret key per document", SEEDED)
+"""Where random bits may come from, in the words of the guarantee: one machine, Spark, tests."""
 
 LARGEST_GUARANTEE, LARGEST_VOCABULARY = 1 << 22, 1 << 26
 """Bytes of these files at most."""
@@ -359,8 +359,8 @@ class _Verification:
         """Return what the sender states and nothing in the release confirms."""
         stated = self.derived
         said = {
-            "draws": "that the answers were drawn from these probabilities, once, with random "
-            f"bits from the {stated.entropy}, and that no more was released of these texts",
+            "draws": "that the answers were drawn from these probabilities, once, with fresh "
+            f"random bits ({stated.entropy}), and that no more was released of these texts",
             "texts": "how the texts were read: analyzer, word forms, stop words, weights",
         }
         if len(stated.composition) > 1:

@@ -18,7 +18,7 @@ from syntf.words.vectors import WordVectors
 TEXTS = ["cat dog mouse", "", "car bus train road", "bread and cheese", "a song on the piano"]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def small(toy_vectors, toy_codebook):
     """Take the toy vectors and the toy codebook for the embedded ones, and a pilot from 20 on."""
     vectors = WordVectors(toy_vectors.words, toy_vectors.matrix, pack=embedded_pack())
@@ -31,7 +31,7 @@ def small(toy_vectors, toy_codebook):
         yield
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def make(small, tmp_path_factory):
     """A function that makes a release of some texts."""
 

@@ -19,7 +19,7 @@ from syntf.core import entropy
 from syntf.privacy.guarantee import CHECKSUM, Guarantee, Public, UnknownFormat, checksum
 from syntf.release.folder import FORMATS, read_release, texts
 from syntf.release.report import render_readme, render_report
-from syntf.rows import Drawn, build
+from syntf.rows import Drawn, TopicRows, build
 from syntf.settings import Settings
 from syntf.verify import FAILED, NOT_CHECKED, PASSED, UNVERIFIABLE, _outcome, verify
 
@@ -210,7 +210,10 @@ CLAIMED = {"shuffled", "documents_per_author", "loss_per_author"}
 @pytest.mark.parametrize("name", FORGED)
 def test_an_edited_field_is_found(copy, seal, name):
     assert getattr(stated(copy), name) != FORGED[name]
-    seal(copy, **{name: FORGED[name]})
+    if name == "entropy":
+        rewritten(copy, seal, entropy=FORGED[name])
+    else:
+        seal(copy, **{name: FORGED[name]})
     assert not verify(copy).ok
     if name not in ("version", "kind", "entropy"):
         assert failed(verify(copy))
@@ -358,6 +361,11 @@ def test_files_of_another_kind_of_release_are_found(copy, seal):
     seal(copy)
     assert failed(verify(copy)) == ["files"]
     (copy / "counts.csv").unlink()
+    for name in ("documents.parquet", "README.txt"):
+        seal(copy)
+        named = {other: digest for other, digest in stated(copy).files.items() if other != name}
+        seal(copy, files=named)
+        assert failed(verify(copy)) == ["files"]
     (copy / "topics.csv").unlink()
     seal(copy)
     assert failed(verify(copy)) == ["documents"]
@@ -385,9 +393,21 @@ def test_pilot_rows_that_were_exchanged_are_found(copy, seal):
     assert failed(verify(copy))
 
 
+def test_a_pilot_of_another_size_is_found(make, monkeypatch):
+    """Everything is derived from it as it should be, but it is smaller than the plan says."""
+    scheme = TopicRows.scheme
+    monkeypatch.setattr(
+        TopicRows, "scheme", lambda rows, number: replace(scheme(rows, number), pilot=3)
+    )
+    folder = make()
+    assert verify(folder).ok
+    monkeypatch.undo()
+    assert failed(verify(folder)) == ["answers"]
+
+
 def columns_of(frame):
     number = len(frame)
-    answer = frame["answer"].to_list()
+    answer, pilot = frame["answer"].to_list(), frame["pilot"].to_list()
     return {
         "answer out of the list": {"answer": [[99], *answer[1:]]},
         "negative answer": {"answer": [[-1], *answer[1:]]},
@@ -399,13 +419,13 @@ def columns_of(frame):
         "another topic": {"released_topic": ["CERTIFIED"] * number},
         "no topic": {"released_topic": [None] * number},
         "no pilot": {"pilot": [False] * number},
-        "unknown pilot": {"pilot": [None] * number},
+        "one unknown pilot": {"pilot": [one or None for one in pilot]},
         "numbers from 1": {"document": list(range(1, number + 1))},
         "numbers out of order": {"document": list(range(number))[::-1]},
     }
 
 
-CHANGES = [*columns_of(pl.DataFrame({"answer": [[0]]}))]
+CHANGES = [*columns_of(pl.DataFrame({"answer": [[0]], "pilot": [True]}))]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -481,7 +501,9 @@ class Bomb:
         return open, (str(self.path), "w")
 
 
-def test_hostile_archives_are_refused(copy, seal, tmp_path):
+@pytest.mark.parametrize("preset", [None, "words"])
+def test_hostile_archives_are_refused(make, seal, tmp_path, preset):
+    copy = make(preset=preset, **({"length": 20} if preset else {}))
     path = copy / "vectors.npz"
     right = read_release(copy).counts
     parts = {
