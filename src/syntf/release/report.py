@@ -5,7 +5,7 @@ from released numbers, so everybody who has the other files can write both texts
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cache
@@ -19,7 +19,6 @@ from syntf.core.exact import EXACT, shown, times_up
 from syntf.mechanism import response
 from syntf.privacy.guarantee import Guarantee, Part
 from syntf.release.topics import COVERED, LISTS, keep_probability
-from syntf.settings import SETTINGS
 
 if TYPE_CHECKING:
     from minijinja import Environment
@@ -115,7 +114,7 @@ def _render(name: str, guarantee: Guarantee, listed: bool, **more: Any) -> str:
         author_documents=f"{example:,}",
         author_loss=shown(times_up(loss, example), 2),
         author_factor=factor(times_up(loss, example)),
-        settings=_settings(guarantee.settings),
+        settings=[(name.replace("_", " "), _setting(v)) for name, v in guarantee.settings.items()],
         covered=f"{100 * COVERED:.0f} %",
         **more,
     )
@@ -142,15 +141,9 @@ def _part(who: str, part: Part) -> dict[str, Any]:
     }
 
 
-def _settings(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the settings that belong to the chosen way of spending a loss, for people."""
-    found = []
-    for name, value in recorded.items():
-        units = SETTINGS[name].units if name in SETTINGS else ()
-        if not units or any(unit in recorded for unit in units):
-            text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
-            found.append((name.replace("_", " "), text))
-    return found
+def _setting(value: Any) -> str:
+    """Return the value of a setting for people."""
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
 def _leading(topics: pl.DataFrame | None) -> list[dict[str, Any]]:
