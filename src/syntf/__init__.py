@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from syntf.privacy.guarantee import Guarantee
     from syntf.release.folder import read_release
     from syntf.release.job import anonymize
+    from syntf.release.verify import verify
     from syntf.settings import Settings
     from syntf.sklearn import SynTF
-    from syntf.verify import verify
 
 __version__ = "0.3.0"
 
@@ -36,7 +36,7 @@ _MODULES = {
     "SyntfError": "core.errors",
     "anonymize": "release.job",
     "read_release": "release.folder",
-    "verify": "verify",
+    "verify": "release.verify",
 }
 
 

@@ -271,8 +271,8 @@ def recorded(settings: Settings) -> dict[str, Any]:
     for name, setting in SETTINGS.items():
         value = getattr(settings, name)
         is_plain = isinstance(value, str | int | float) and setting.kind not in ("file", "object")
-        is_folder = name == "language" and Path(str(value)).is_dir()
-        if is_plain and not is_folder and (not setting.units or settings.unit in setting.units):
+        is_file = name == "encoder" or (name == "language" and Path(str(value)).name != value)
+        if is_plain and not is_file and (not setting.units or settings.unit in setting.units):
             found[name] = value
     return found
 

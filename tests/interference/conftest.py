@@ -21,4 +21,4 @@ def prepared_methods(monkeypatch):
         return _prepared[key]
 
     monkeypatch.setattr("syntf.release.job.build", cached)
-    monkeypatch.setattr(import_module("syntf.verify"), "build", cached)
+    monkeypatch.setattr(import_module("syntf.release.verify"), "build", cached)

@@ -4,8 +4,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from dataclasses import fields, replace
 
@@ -14,14 +12,13 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 
-from syntf import verify as public_verify
 from syntf.core import entropy
 from syntf.privacy.guarantee import CHECKSUM, Guarantee, Public, UnknownFormat, checksum
 from syntf.release.folder import FORMATS, read_release, texts
 from syntf.release.report import render_readme, render_report
+from syntf.release.verify import FAILED, NOT_CHECKED, PASSED, UNVERIFIABLE, _outcome, verify
 from syntf.rows import Drawn, TopicRows, build
 from syntf.settings import Settings
-from syntf.verify import FAILED, NOT_CHECKED, PASSED, UNVERIFIABLE, _outcome, verify
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -110,14 +107,6 @@ def test_a_release_is_verified(make, chosen):
 @pytest.mark.parametrize("chosen", [{}, {"preset": "words", "length": 20}], ids=["topics", "words"])
 def test_every_format_is_verified(make, format, chosen):
     assert verify(make(format=format, **chosen)).ok
-
-
-def test_verify_is_public_whatever_was_imported_first(original, python):
-    assert public_verify is verify
-    for first in ("from syntf.verify import PASSED", "import syntf", "from syntf import verify"):
-        script = f"import sys; {first}; import syntf; assert callable(syntf.verify)"
-        subprocess.run([python, "-c", script], check=True)
-    assert sys.modules["syntf.verify"](str(original)).ok
 
 
 def test_synonyms_are_derived_again(make, toy_wordnet, monkeypatch):

@@ -11,9 +11,9 @@ from syntf import __version__
 from syntf.privacy.guarantee import FORMAT
 from syntf.release.folder import draft, read_release, write_release
 from syntf.release.report import VERSIONS
+from syntf.release.verify import NOT_CHECKED, verify
 from syntf.rows import build, draw, guarantee
 from syntf.settings import PRESETS, Settings
-from syntf.verify import NOT_CHECKED, verify
 from syntf.words.language import embedded_pack
 
 FIXTURES = Path(__file__).with_name("fixtures")

@@ -36,7 +36,7 @@ def command(
     The public answers are derived again, and everything that follows from them is compared. What
     nobody can check is listed: that the draws were fresh and made once, and what kept columns hold.
     """
-    from syntf.verify import verify
+    from syntf.release.verify import verify
 
     with console.progress(quiet or as_json):
         result = verify(folder, vectors=vectors, codebook=codebook, language=language)

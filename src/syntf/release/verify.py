@@ -11,14 +11,12 @@ same values could have chosen, in a Parquet or zip file, are not looked at.
 
 import os
 import stat
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -411,12 +409,3 @@ def _check_archive(path: Path, documents: int, entries: int) -> None:
     if any(member.file_size > 8 * max(documents + 1, entries) + 256 for member in members):
         raise SyntfError(f"{path.name} has more entries than the answers give")
 
-
-class _Callable(ModuleType):
-    """This module, which stands where the function is looked for once it was imported."""
-
-    def __call__(self, *given: Any, **named: Any) -> VerificationResult:
-        return verify(*given, **named)
-
-
-sys.modules[__name__].__class__ = _Callable
