@@ -17,7 +17,7 @@ from syntf.ledger import Ledger
 from syntf.rows import build
 from syntf.settings import Settings
 from syntf.spark import ENTROPY, _Work, anonymize, document_bits
-from syntf.verify import verify
+from syntf.release.verify import verify
 
 KEY = bytes(range(32))
 WORDS = "cat dog mouse horse cow bird fish car train bus boat road moon rocket soup bread".split()
@@ -135,7 +135,7 @@ def test_a_frame_becomes_a_release_that_can_be_verified(frame, tmp_path, monkeyp
     assert [row["name"] for row in rows] == list(
         pl.read_parquet(tmp_path / "out" / "documents.parquet")["name"]
     )
-    checks = sys.modules["syntf.verify"]
+    checks = sys.modules["syntf.release.verify"]
     monkeypatch.setattr(checks, "SOURCES", {*checks.SOURCES, ENTROPY})
     result = verify(tmp_path / "out")
     assert result.ok, result.checks
@@ -269,7 +269,10 @@ def test_every_document_is_charged_before_anything_is_drawn(frame, tmp_path, mon
 
 
 def test_a_text_changes_the_row_of_its_document_only(spark, tmp_path, monkeypatch):
-    """The other rows, their order and the sizes of parts stay, however files are cut."""
+    """The other rows, their order and the sizes of parts stay.
+
+    Spark cuts files by their bytes and reads the largest part first.
+    """
     monkeypatch.setattr(module, "PART", 300)
     texts = {f"n{number}": f"the cat and the house {number % 17}" for number in range(1000)}
 
@@ -278,19 +281,29 @@ def test_a_text_changes_the_row_of_its_document_only(spark, tmp_path, monkeypatc
         monkeypatch.setattr(
             entropy, "system", lambda size: shake_256(b"%d" % next(calls)).digest(size)
         )
-        path = tmp_path / f"{len(str(texts))}.parquet"
+        folder = tmp_path / f"{len(str(texts))}"
+        folder.mkdir()
         table = pl.DataFrame({"name": [*texts], "text": [*texts.values()]})
-        table.write_parquet(path, row_group_size=50)
-        data = anonymize(spark.read.parquet(str(path)), id="name").data
+        for half in (0, 500):
+            table[half : half + 500].write_parquet(
+                folder / f"{half}.parquet", row_group_size=50, compression="uncompressed"
+            )
+        frame = spark.read.parquet(str(folder))
+        cuts.append((frame.rdd.getNumPartitions(), frame.first()["name"]))
+        data = anonymize(frame, id="name").data
         return data.rdd.glom().map(len).collect(), [tuple(row) for row in data.collect()]
 
+    cuts = []
     spark.conf.set("spark.sql.files.maxPartitionBytes", "16384")
     try:
         parts, rows = released(texts)
-        place = next(place for place, row in enumerate(rows) if not row[1])  # not of the pilot
+        others = [place for place, row in enumerate(rows) if not row[1]]  # not of the pilot
+        place = next(place for place in others if int(rows[place][0][1:]) < 500)
         again = released({**texts, rows[place][0]: "dog " * 150_000})
     finally:
         spark.conf.unset("spark.sql.files.maxPartitionBytes")
+    assert cuts[0][0] < cuts[1][0]
+    assert cuts[0][1] != cuts[1][1]
     assert len(parts) == 4
     assert again[0] == parts
     assert [row[0] for row in again[1]] == [row[0] for row in rows] != sorted(texts)
@@ -313,7 +326,9 @@ def test_the_key_is_in_no_file(spark, frame, files_of_spark, monkeypatch):
 def test_unusual_columns_and_texts(spark, tmp_path):
     rows = [(1, "a", None), (2, "b", ""), (3, "c", "cat \u0000 dog"), (4, "d", "🐈" * 1000)]
     made = spark.createDataFrame(rows, "`a.b` long, `c ``d` string, `the text` string")
-    broken = made.selectExpr("`a.b`", "`c ``d`", "unhex('ff63617420') as `the text`").limit(1)
+    broken = made.selectExpr(
+        "`a.b`", "`c ``d`", "cast(unhex('ff63617420') as string) as `the text`"
+    ).limit(1)
     given = made.where("`a.b` > 1").union(broken)
     release = anonymize(given, text="the text", keep=["c `d"], id="a.b", preset="words")
     assert release.data.columns == ["a.b", "c `d", "indices", "counts"]
