@@ -26,7 +26,7 @@ LARGEST_LOSS = 1000.0
 """A larger loss of a whole document excludes nothing."""
 
 Unit = Literal["document_loss", "word_loss", "epsilon"]
-UNITS = ("document_loss", "word_loss", "epsilon")
+UNITS: tuple[Unit, ...] = ("document_loss", "word_loss", "epsilon")
 """The three ways to spend a loss. Settings have exactly one of them."""
 
 DEFAULT_PRESET = "document"

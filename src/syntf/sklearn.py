@@ -207,7 +207,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return entropy.system if self.source is None else self.source
 
     def _settings(self) -> Settings:
-        chosen = self.get_params(deep=False)
+        chosen: dict[str, Any] = dict(self.get_params(deep=False))
         settings: Settings | None = chosen.pop("settings")
         for name in ("ledger", "source"):
             del chosen[name]

@@ -200,7 +200,7 @@ def anonymize(
     (2, 10.0)
     """
     chosen = settings.pop("settings", None) or Settings.of(**settings)
-    one_of("format", format, FORMATS)
+    one_of("format", format, [*FORMATS])
     flag("shuffle", shuffle)
     columns = kept.columns_to_keep(text, id, keep)
     if author_loss is not None and author is None:
@@ -212,7 +212,11 @@ def anonymize(
         draft(Path(out), force=force) as folder,
         closing(Corpus(inputs, text, wanted, reading)) as corpus,
     ):
-        names = budget and budget.names("id" if id else "text", authors=author is not None)
+        names = (
+            None
+            if budget is None
+            else budget.names("id" if id else "text", authors=author is not None)
+        )
         rows, batches = _prepare(chosen, corpus, text)
         documents = Documents.read(rows, batches, text, source, corpus.size, names, id, author)
         total = len(documents)
