@@ -428,7 +428,7 @@ def _digest(key: bytes, kind: str, value: object) -> bytes:
 
 def _is_missing(value: object) -> bool:
     """Tell whether a value is None, empty or NaN."""
-    return value is None or value == "" or value != value
+    return value in (None, "", b"") or value != value
 
 
 def _units(value: Any, rounding: str) -> int:

@@ -157,7 +157,7 @@ def test_what_equals_an_id_adds_up_and_what_equals_a_text_does_not(path, tmp_pat
 
 def test_documents_without_an_author_are_authors_of_their_own(path):
     ledger = Ledger.create(path, author=5)
-    charge(ledger, 4, ["1", "2", "3", "4"], [None, "x", "", nan])
+    charge(ledger, 4, ["1", "2", "3", "4"], [None, "x", b"", nan])
     assert ledger.summary()["author"].names == 4
     with pytest.raises(BudgetError, match=r"1 author would .* the author of document 2 of the run"):
         charge(ledger, 4, ["5", "1"], [None, None])
