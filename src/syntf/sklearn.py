@@ -141,7 +141,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._scheme = self._rows.scheme(None)
         self.guarantee_ = guarantee(self._rows, [self._scheme], source=self._source)
         for name in ("topics_", "pilot_"):  # of an earlier fit_transform
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         return self
 
     def transform(
