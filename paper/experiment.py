@@ -89,7 +89,7 @@ class Experiment:
 
         Yields after all cells that read the same words.
         """
-        wanted = sorted(set(cells), key=_table)
+        wanted = sorted(dict.fromkeys(cells), key=_table)
         groups = [list(group) for _, group in groupby(wanted, key=lambda one: one.of_words)]
         with stage("releasing", runs * len(wanted)) as advance:
             for group in groups:

@@ -83,6 +83,31 @@ def test_svm_of_weka_predicts_like_a_linear_kernel(seed):
     assert len(set(wanted)) > 1
 
 
+def test_naive_bayes_of_weka_by_its_formula():
+    """NaiveBayesMultinomial: one is added to the count of each word, and of each class."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rows = rng.integers(0, 4, (30, 6)).astype(float)
+        authors = np.array(["ann", "bob", "eve"])[rng.choice(3, 30, p=[0.7, 0.2, 0.1])]
+        authors[:3] = ["ann", "bob", "eve"]
+        score = []
+        for author in ("ann", "bob", "eve"):
+            words = rows[authors == author].sum(axis=0)
+            chance = (1 + words) / (6 + words.sum())
+            score.append(np.log(((authors == author).sum() + 1) / 33) + rows @ np.log(chance))
+        wanted = np.array(["ann", "bob", "eve"])[np.argmax(score, axis=0)]
+        found = attackers.weka_predictions(csr_matrix(rows), authors, csr_matrix(rows))["nb"]
+        assert found.tolist() == wanted.tolist()
+
+
+def test_columns_are_scaled_by_the_training_rows():
+    train = np.array([[1.0, 5.0, 0.0, -2.0], [3.0, 5.0, 4.0, -1.0]])
+    test = np.array([[5.0, 9.0, 1.0, 0.0], [0.0, 0.0, 8.0, -4.0]])
+    scale = attackers.MinMaxScaling(csr_matrix(train))
+    assert scale(csr_matrix(train)).toarray().tolist() == [[0, 0, 0, 0], [1, 0, 1, 1]]
+    assert scale(csr_matrix(test)).toarray().tolist() == [[2, 0, 0.25, 2], [-0.5, 0, 2, -2]]
+
+
 # Texts from counts
 
 TERMS = ["pear", "apple", "fig", "zoo", "Ant"]

@@ -101,23 +101,24 @@ def test_releases_have_the_length_of_their_cell_and_are_independent(new, monkeyp
         return []
 
     monkeypatch.setattr(Evaluator, "score_counts", keep)
-    cells = [*combinations(epsilon=(60.0,), length=(40, 80))]
     experiment = new()
-    list(experiment.run_releases(cells, 2))
+    list(experiment.run_releases(combinations(epsilon=(1000.0,), length=(40, 80)), 2))
     (counts, inputs), *releases = drawn
     assert counts.sum() == 144 * 9  # the term vectors: every word is known
-    assert sorted({rows.sum(axis=1).tolist()[0] for rows, _ in releases}) == [40, 80]
-    assert all(len(set(rows.sum(axis=1).tolist())) == 1 for rows, _ in releases)
-    assert len({rows[:, :5].tobytes() for rows, _ in releases}) == 4
-    for rows, terms in releases:  # at such a loss most words are drawn from the topic's own
+    sums = [rows.sum(axis=1).tolist() for rows, _ in releases]
+    assert sums == [[40] * 144, [40] * 144, [80] * 144, [80] * 144]
+    # At such an ε the mechanism has mostly one answer to each term: what differs is the sample.
+    short, again, long, more = (rows for rows, _ in releases)
+    for one, other in ((short, again), (long, more), (2 * short, long)):
+        assert abs(one - other).sum() > 0.1 * (one + other).sum()
+    kinds = (counts > 0).sum(axis=1)
+    for rows, terms in releases:
         assert terms == inputs
-        assert ((rows > 0) & (counts > 0)).sum() > 0.6 * (counts > 0).sum()
-    losses = {run["loss_per_word"] for run in experiment.log if run["method"] == "syntf"}
-    (loss,) = losses
-    assert 20 < loss < 60
-    whole = {run["length"]: run["loss_per_document"] for run in experiment.log}
-    assert whole[40] == loss * 40
-    assert whole[80] == loss * 80
+        assert ((rows > 0).sum(axis=1) <= kinds).mean() > 0.6
+    syntf = [run for run in experiment.log if run["method"] == "syntf"]
+    (loss,) = {run["loss_per_word"] for run in syntf}
+    assert loss > 30
+    assert [run["loss_per_document"] for run in syntf] == [loss * n for n in (40, 40, 80, 80)]
 
 
 def test_a_log_belongs_to_one_corpus(new, corpus, tmp_path):
