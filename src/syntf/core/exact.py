@@ -84,6 +84,11 @@ def shown_ratio(ratio: Fraction) -> str:
 
 
 def float_up(value: Decimal) -> float:
-    """Return the least float that is not less than a decimal."""
+    """Return the least float that is not less than a decimal, also as the number it is written as.
+
+    The shortest decimal that stands for a float can lie a little below the float itself.
+    """
     result = float(value)
-    return result if Decimal(result) >= value else nextafter(result, inf)
+    while min(Decimal(result), Decimal(repr(result))) < value:
+        result = nextafter(result, inf)
+    return result
