@@ -1,0 +1,1 @@
+"""Measure what releases of some texts keep and reveal: for the owner, outside the guarantee."""
