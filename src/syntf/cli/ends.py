@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from syntf.core.errors import Refused, SyntfError, TableError, printable
+from syntf.core.errors import Refused, SyntfError, TableError, is_complete, printable
 
 
 class Exit(IntEnum):
@@ -60,15 +60,16 @@ def report(error: BaseException) -> int:
         case BrokenPipeError():
             return Exit.CLOSED
         case MemoryError():
-            _print(f"not enough memory{_unwritten()}", error)
+            _print(f"not enough memory{_unwritten(error)}", error)
         case OSError():
             where = f" ({error.filename})" if error.filename else ""
-            _print(f"{error.strerror or error}{where}{_unwritten()}", error)
+            _print(f"{error.strerror or error}{where}{_unwritten(error)}", error)
         case KeyboardInterrupt() | click.Abort():
-            _print(f"interrupted{_unwritten()}", error.__context__ or error)
+            cause = error.__context__ or error
+            _print(f"interrupted{_unwritten(cause)}", cause)
             return Exit.INTERRUPTED
         case _:  # also what libraries written in Rust raise, which are not Exceptions
-            _print(f"{_bug(error)}{_unwritten()}", error)
+            _print(f"{_bug(error)}{_unwritten(error)}", error)
             return Exit.FAULT
     return Exit.USAGE
 
@@ -99,8 +100,9 @@ def _with_help(message: str, context: click.Context | None) -> str:
     return f"{message}{stop} See: {context.command_path} --help"
 
 
-def _unwritten() -> str:
-    return "; no release was written" * (sys.argv[1:2] == ["anonymize"])
+def _unwritten(error: BaseException) -> str:
+    making = sys.argv[1:2] == ["anonymize"] and not is_complete(error)
+    return "; no release was written" * making
 
 
 def _bug(error: BaseException) -> str:

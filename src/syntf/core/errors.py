@@ -47,6 +47,11 @@ class TableError(RuntimeError):
     """A row of the mechanism is not the one its loss was measured on: nothing was drawn."""
 
 
+def is_complete(error: BaseException) -> bool:
+    """Tell whether a note of an error says that the release is complete nevertheless."""
+    return any("is complete nevertheless" in note for note in getattr(error, "__notes__", []))
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return a hint at a similar name, to end a sentence with; empty if none is similar.
 

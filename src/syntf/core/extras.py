@@ -1,4 +1,4 @@
-"""Optional packages: name the pip command that installs what a part of syntf needs."""
+"""Optional packages: name the extra that installs what a part of syntf needs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ def needed_for(what: str, extra: str) -> Iterator[None]:
     ...     import a_package_that_nobody_has
     Traceback (most recent call last):
     syntf.core.extras.MissingPackage: syntf sing needs a_package_that_nobody_has, which is not \
-installed: run pip install 'syntf[music]'
+installed: install the extra 'music', for example by pip install '.[music]' in the clone
     """
     try:
         yield

@@ -4,14 +4,17 @@ The order of the steps is what makes a release safe:
 
 1. check the options and the target folder, before any work is done;
 2. open the ledger and the input;
-3. read the input once: keep a small array of each text, and the columns that are wanted;
+3. read the input once: keep a small array of each text, and the columns that are wanted; refuse an
+   input that changed meanwhile, because a document could have been read twice;
 4. charge the ledger for every document, on disk, or else draw nothing;
 5. draw;
 6. write all files into a draft and rename it into place, whole or not at all.
 """
 
+import os
+import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -23,14 +26,17 @@ from numpy.typing import NDArray
 
 from syntf.core import entropy
 from syntf.core.checks import flag, one_of
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, is_complete
 from syntf.core.progress import stage
+from syntf.inputs.columns import as_names
 from syntf.inputs.corpus import Corpus, Reading
+from syntf.inputs.formats import format_of
+from syntf.inputs.places import STDIN, expand
 from syntf.ledger import Ledger, Names, Run
 from syntf.privacy.bounds import documents_within
 from syntf.privacy.guarantee import Guarantee
 from syntf.release import kept
-from syntf.release.folder import FORMATS, draft, write_release
+from syntf.release.folder import FORMATS, draft, read_release, write_release
 from syntf.rows import Encoded, Rows, build, draw, guarantee
 from syntf.settings import Settings
 
@@ -63,9 +69,9 @@ class Documents:
 
     encoded: Encoded
     columns: pl.DataFrame
+    unknown: NDArray[np.bool_]
+    """Which texts have no known word."""
     names: Names | None = None
-    unknown: int = 0
-    """How many texts have no known word."""
 
     def __len__(self) -> int:
         return len(self.encoded)
@@ -74,8 +80,9 @@ class Documents:
         """Return the documents at these places, in this order."""
         names = None if self.names is None else self.names.at(places)
         return replace(
-            self, encoded=self.encoded[places], columns=self.columns[places], names=names
-        )
+            self, encoded=self.encoded[places], columns=self.columns[places],
+            unknown=self.unknown[places], names=names,
+        )  # fmt: skip
 
     @classmethod
     def read(
@@ -98,25 +105,25 @@ class Documents:
         frames: list[pl.DataFrame] = []
         with stage("reading", size) as advance:
             for batch in batches:
-                texts = batch[text].cast(pl.String, strict=False).fill_null("")
+                texts = batch[text].fill_null("")
                 encoded.append(rows.encode(texts, source))
                 if names is not None:
-                    names.add(batch[id] if id else texts, batch[author] if author else None)
+                    writers = as_names(batch[author]) if author else None
+                    names.add(as_names(batch[id]) if id else texts, writers)
                 row = pl.Series(_ROW, np.zeros(len(batch), dtype=np.uint8))
                 frames.append(batch.drop(text).with_columns(row))
                 advance(int(batch.estimated_size()))
-        if not frames:
-            raise SyntfError("the input has no documents")
         together = np.concatenate(encoded)
-        unknown = int(rows.unknown(together).sum())
-        return cls(together, pl.concat(frames, how="vertical_relaxed"), names, unknown)
+        columns = pl.concat(frames, how="vertical_relaxed")
+        return cls(together, columns, rows.unknown(together), names)
 
     def notices(self) -> list[str]:
         """Return sentences for the owner on texts that say nothing."""
-        if not self.unknown:
+        unknown = int(self.unknown.sum())
+        if not unknown:
             return []
-        share = f"{self.unknown:,} of {len(self):,} texts have no known word"
-        if self.unknown <= len(self) // 10:
+        share = f"{unknown:,} of {len(self):,} texts have no known word"
+        if unknown <= len(self) // 10:
             return [f"{share}: they answer with 'nothing known', or with words drawn at random"]
         return [f"{share}: check the column, the encoding and the language of the texts"]
 
@@ -199,68 +206,74 @@ def anonymize(
     >>> made.documents, made.guarantee.loss_per_document
     (2, 10.0)
     """
-    chosen = settings.pop("settings", None) or Settings.of(**settings)
+    chosen = settings.pop("settings", None)
+    if chosen is not None and settings:
+        raise SyntfError(f"give settings or {', '.join(settings)}, not both")
+    chosen = chosen or Settings.of(**settings)
     one_of("format", format, [*FORMATS])
     flag("shuffle", shuffle)
     columns = kept.columns_to_keep(text, id, keep)
     if author_loss is not None and author is None:
         raise SyntfError("author_loss limits the loss of authors: name their column by author")
+    if author == text:
+        raise SyntfError(f"the text column {text!r} cannot name authors: give another --author")
     budget = _open_ledger(ledger, author, limited=author_loss is not None)
     wanted = list(dict.fromkeys([*columns, *([author] if author else [])]))
 
-    with (
-        draft(Path(out), force=force) as folder,
-        closing(Corpus(inputs, text, wanted, reading)) as corpus,
-    ):
-        names = (
-            None
-            if budget is None
-            else budget.names("id" if id else "text", authors=author is not None)
-        )
-        rows, batches = _prepare(chosen, corpus, text)
-        documents = Documents.read(rows, batches, text, source, corpus.size, names, id, author)
-        total = len(documents)
-        most = None
-        if author is not None and author_loss is not None:
-            loss = guarantee(rows, [rows.scheme(total)]).loss_per_document
-            most = documents_within(author_loss, loss)
-            documents = documents.at(at_most(documents.columns[author], most, source))
-        scheme = rows.scheme(len(documents))
-        run = None
-        if budget is not None and documents.names is not None:
-            promise = guarantee(rows, [scheme], documents_per_author=most, source=source)
-            run = budget.charge(promise, documents.names, note=str(out))
-        try:
+    run = sealed = None
+    try:
+        with (
+            draft(Path(out), force=force) as folder,
+            closing(Corpus(inputs, text, wanted, reading)) as corpus,
+        ):
+            names = None
+            if budget is not None:
+                names = budget.names("id" if id else "text", authors=author is not None)
+            before = _states(inputs, reading)
+            rows, batches = _prepare(chosen, corpus, text)
+            documents = Documents.read(rows, batches, text, source, corpus.size, names, id, author)
+            if _states(inputs, reading) != before:
+                raise SyntfError(
+                    "the input changed while it was read: run again when it is at rest"
+                )
+            total = len(documents)
+            most = None
+            if author is not None and author_loss is not None:
+                loss = guarantee(rows, [rows.scheme(total)]).loss_per_document
+                most = documents_within(author_loss, loss)
+                documents = documents.at(at_most(documents.columns[author], most, source))
+            released = documents.columns.select(columns)
+            kept.check_values(released)
+            scheme = rows.scheme(len(documents))
+            if budget is not None and documents.names is not None:
+                promise = guarantee(rows, [scheme], documents_per_author=most, source=source)
+                run = budget.charge(promise, documents.names, note=str(out))
             drawn = draw(scheme, documents.encoded, source)
             sealed = guarantee(
                 rows, drawn.schemes, documents=len(drawn), kept_columns=columns, shuffled=shuffle,
                 documents_per_author=most, source=source,
             )  # fmt: skip
-            released = documents.columns.select(columns)
+            notices = [
+                *corpus.notices, *documents.notices(),
+                *kept.warnings(released, id=id, shuffle=shuffle),
+            ]  # fmt: skip
             if shuffle:
                 order = entropy.permutation(source, len(drawn))
                 drawn, released = drawn.at(order), released[order]
             with stage("writing", 1) as advance:
                 sealed = write_release(folder, drawn, released, sealed, format=format)
                 advance(1)
-        except BaseException as error:
-            if run is not None:
-                error.add_note(
-                    f"run {run.number} stays charged; if nothing was released, give it back by "
-                    f"syntf ledger cancel {run.number}"
-                )
-            raise
-    return Made(
-        path=Path(out),
-        guarantee=sealed,
-        documents=len(drawn),
-        left_out=total - len(drawn),
-        run=run,
-        notices=[
-            *corpus.notices, *documents.notices(),
-            *kept.warnings(documents.columns.select(columns), id=id, shuffle=shuffle),
-        ],
-    )  # fmt: skip
+    except BaseException as error:
+        if sealed is not None and _holds(Path(out), sealed):
+            if not is_complete(error):
+                error.add_note(f"the release in {out} is complete nevertheless")
+        elif run is not None and budget is not None:
+            error.add_note(
+                f"run {run.number} stays charged; as nothing was released, give it back by: "
+                f"syntf ledger cancel {shlex.quote(str(budget.path))} {run.number}"
+            )
+        raise
+    return Made(Path(out), sealed, len(drawn), total - len(drawn), run, notices)
 
 
 def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np.intp]:
@@ -269,15 +282,34 @@ def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np
     The choice depends on the column of authors and on random bits, never on a text. A document
     without an author is an author of its own.
 
-    >>> places = at_most(pl.Series(["ann", "ann", None, None]), 1, entropy.system)
+    >>> places = at_most(pl.Series(["ann", "ann", None, ""]), 1, entropy.system)
     >>> len(places), places[-2:].tolist()
     (3, [2, 3])
     """
     order = entropy.permutation(source, len(authors))
-    shuffled = pl.DataFrame({"author": authors[order], "place": order})
+    shuffled = pl.DataFrame({"author": as_names(authors)[order], "place": order})
     rank = pl.int_range(pl.len()).over("author")
-    chosen = shuffled.filter(pl.col("author").is_null() | (rank < most))
+    chosen = shuffled.filter((pl.col("author") == "") | (rank < most))
     return np.sort(chosen["place"].to_numpy()).astype(np.intp)
+
+
+def _states(inputs: Paths, reading: Reading) -> list[tuple[int, ...]]:
+    """Return what changes when somebody writes to a file, even if its size and time stay."""
+    places = expand([inputs] if isinstance(inputs, str | PathLike) else inputs)
+    status = [
+        os.stat(place.address)
+        for place in places
+        if not place.scheme and place.address != STDIN
+        and format_of(place, reading.input_format) != "sqlite"  # SQLite reads one state
+    ]  # fmt: skip
+    return [(one.st_ino, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for one in status]
+
+
+def _holds(folder: Path, sealed: Guarantee) -> bool:
+    """Tell whether a folder holds the release of this guarantee."""
+    with suppress(SyntfError):
+        return read_release(folder).guarantee == sealed
+    return False
 
 
 def _prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Iterator[pl.DataFrame]]:

@@ -6,6 +6,7 @@ than any count can. Warnings are computed from kept columns alone, never from te
 
 import re
 from collections.abc import Sequence
+from datetime import date
 
 import polars as pl
 
@@ -25,10 +26,14 @@ UNIQUE = 0.9
 LONG = 5
 """Words of a usual value from which a column of mostly distinct values is free text."""
 
+_EPOCH = date(1970, 1, 1).toordinal()
 EMAIL = r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}"
 PHONE = r"^(\+|00?[1-9]|\(\+?\d+\) ?|\d{2,4}[-/ ]\d{3})[\d ()/-]{4,}\d$"
 IBAN = r"^[A-Z]{2}\d{2}[A-Z0-9 ]{11,40}$"
 FULL_NAME = r"^\p{Lu}[\w'’-]*\.?,?( \p{Lu}[\w'’-]*\.?){1,3}$"
+_DAYS = (date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH)
+"""The days that Python has, counted from the first of January 1970."""
+_UNITS_OF_A_DAY = {"d": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _WORD_OF_NAME = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]*")
 _PERSONS = frozenset(
     "author user username sender recipient from to cc bcc customer client patient employee person "
@@ -51,6 +56,22 @@ def columns_to_keep(text: str, id: str | None, keep: Sequence[str]) -> list[str]
                 f"a release has a column {name!r} of its own: rename your column to keep it"
             )
     return columns
+
+
+def check_values(kept: pl.DataFrame) -> None:
+    """Refuse columns with values that no file can hold, before anything is charged or drawn."""
+    for name in kept.columns:
+        values = kept[name]
+        kind = values.dtype
+        if isinstance(kind, pl.Struct) and not kind.fields:
+            raise SyntfError(f"the column {name!r} holds structures without fields: do not keep it")
+        if isinstance(kind, pl.Date | pl.Datetime):
+            unit = kind.time_unit if isinstance(kind, pl.Datetime) else "d"
+            if not (values.to_physical() // _UNITS_OF_A_DAY[unit]).is_between(*_DAYS).all():
+                raise SyntfError(
+                    f"the column {name!r} holds a date outside the years 1 to 9999, such as "
+                    "infinity in a database: correct it, or do not keep the column"
+                )
 
 
 def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False) -> list[str]:
