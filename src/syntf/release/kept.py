@@ -26,6 +26,9 @@ UNIQUE = 0.9
 LONG = 5
 """Words of a usual value from which a column of mostly distinct values is free text."""
 
+UNDECODABLE = "\ufffd"
+"""The character in place of bytes that do not fit the encoding."""
+
 _EPOCH = date(1970, 1, 1).toordinal()
 EMAIL = r"[^@\s]+@[^@\s]+\.[^\W\d_]{2,}"
 PHONE = r"^(\+|00?[1-9]|\(\+?\d+\) ?|\d{2,4}[-/ ]\d{3})[\d ()/-]{4,}\d$"
@@ -41,6 +44,10 @@ _PERSONS = frozenset(
     "nachname nickname login signature".split()
 )
 """Words in the name of a column that stands for persons."""
+_PARTS = frozenset("first last full given family middle maiden display real nick user".split())
+"""Words that make the name of a person of the word "name" in the name of a column."""
+_OTHERS = frozenset("id count number type date time year".split())
+"""Words in the name of a column that stands for something else about persons."""
 
 
 def columns_to_keep(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
@@ -95,13 +102,22 @@ def warnings(kept: pl.DataFrame, *, id: str | None = None, shuffle: bool = False
             found.append(
                 f"{called} is nearly unique: whoever knows its values elsewhere finds the documents"
             )
+        if values.dtype == pl.String and values.str.contains(UNDECODABLE, literal=True).any():
+            found.append(
+                f"{called} holds characters that could not be decoded: if the input is not in "
+                "UTF-8, name its encoding by --encoding, for example cp1252"
+            )
         if shuffle and len(values) >= 5 and distinct > 0.5 and _in_order(values):
             found.append(f"{called} is in the order of the input, which undoes the random order")
     return found
 
 
 def _in_order(values: pl.Series) -> bool:
-    return values.is_sorted() or values.is_sorted(descending=True)
+    """Tell whether values are in order, up or down; m9 may stand before m10."""
+    orders = [values]
+    if values.dtype == pl.String:
+        orders.append(values.str.pad_start(max(map(len, values), default=0), "\0"))
+    return any(one.is_sorted() or one.is_sorted(descending=True) for one in orders)
 
 
 def _is_plain(values: pl.Series) -> bool:
@@ -110,12 +126,15 @@ def _is_plain(values: pl.Series) -> bool:
 
 def _likeness(name: str, values: pl.Series) -> str:
     """Return what the values of a column look like; empty if they look like nothing special."""
-    texts = values.cast(pl.String).str.strip_chars() if values.dtype == pl.String else values[:0]
+    if values.dtype != pl.String:
+        return ""
+    texts = values.str.strip_chars()
+    texts = texts.filter(texts != "")
     if not len(texts):
         return ""
 
     def share(pattern: str) -> float:
-        return float(texts.cast(pl.String).str.contains(pattern).mean() or 0)  # type: ignore[arg-type]
+        return float(texts.str.contains(pattern).sum()) / len(texts)
 
     for pattern, likeness in (
         (EMAIL, "e-mail addresses"), (IBAN, "bank accounts (IBAN)"), (PHONE, "phone numbers"),
@@ -123,9 +142,19 @@ def _likeness(name: str, values: pl.Series) -> str:
         if share(pattern) >= SHARE:
             return likeness
     distinct = texts.n_unique() / len(texts)
-    if (texts.str.count_matches(r"\S+").median() or 0) >= LONG and distinct > 0.5:  # type: ignore[operator]
+    words = texts.str.count_matches(r"\S+").sort()
+    if words[len(words) // 2] >= LONG and distinct > 0.5:
         return "free text"
-    named = {word.lower() for word in _WORD_OF_NAME.findall(name)} & _PERSONS
-    if named or (share(FULL_NAME) > 0.5 and distinct > 0.5 and len(texts) >= FEWEST):
-        return "names of persons"
-    return ""
+    full_names = share(FULL_NAME) > 0.5 and distinct > 0.5 and len(texts) >= FEWEST
+    return "names of persons" if full_names or _names_persons(name) else ""
+
+
+def _names_persons(column: str) -> bool:
+    """Tell whether the name of a column says that its values are persons.
+
+    >>> [_names_persons(name) for name in ("author", "firstName", "name", "file_name", "user_id")]
+    [True, True, True, False, False]
+    """
+    words = {word.lower() for word in _WORD_OF_NAME.findall(column)}
+    parts = words & _PERSONS or words == {"name"} or ("name" in words and words & _PARTS)
+    return bool(parts) and not words & _OTHERS
