@@ -11,6 +11,7 @@ processor or build of NumPy may round a few of its numbers differently.
 
 import re
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from syntf.topics.integers import CENTRE_LENGTH, WHITENING_SCALE, Vectors, stret
 from syntf.topics.text_encoder import TextEncoder
 from syntf.topics.tree import grow_tree, to_int8, unit_rows
 from syntf.topics.weights import WEIGHT_SCALE, integer_weights, occurrence_weights, word_weights
+from syntf.words.language import embedded_pack
 from syntf.words.topicality import names_something
 from syntf.words.vectors import WordVectors
 
@@ -295,9 +297,21 @@ def _weighted(counts: csr_matrix, weights: NDArray[np.floating]) -> csr_matrix:
 
 def _showable(vectors: WordVectors, chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Return the rows of the chosen words that consist of letters and digits."""
-    words = vectors.words
-    rows = [row for row in np.flatnonzero(chosen).tolist() if _WORD.fullmatch(words[row])]
+    is_english = vectors.pack is None or vectors.pack.is_embedded
+    hidden = words_not_shown() if is_english else frozenset()
+    rows = [
+        row
+        for row in np.flatnonzero(chosen).tolist()
+        if _WORD.fullmatch(word := vectors.words[row]) and word.lower() not in hidden
+    ]
     return np.array(rows, dtype=np.int32)
+
+
+@cache
+def words_not_shown() -> frozenset[str]:
+    """Return English words that no name or profile of a topic shows: sexual terms and slurs."""
+    path = embedded_pack().folder / "words_not_shown.txt"
+    return frozenset(path.read_text(encoding="utf-8").split())
 
 
 def _topic_weights(general: Numbers, vectors: WordVectors) -> NDArray[np.float64]:

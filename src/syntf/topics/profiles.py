@@ -11,8 +11,8 @@ from syntf.topics.encoder import Encoder
 from syntf.topics.integers import nearest_several
 from syntf.topics.lists import NOTHING_KNOWN, TopicList
 
-NAME_COLUMNS = 8_000
-"""Names use the more frequent half of the columns of a release: words that people know."""
+NAME_COLUMNS = 5_000
+"""Names prefer the more frequent half of the columns of a release: words that people know."""
 NAME_WORDS = 3
 
 COUNTS = (6, 5, 4, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1)
@@ -34,6 +34,6 @@ def profiles(topics: TopicList, encoder: Encoder) -> tuple[csr_matrix, list[str]
         return found, [*topics.names, NOTHING_KNOWN]
     names = []
     for columns in near.tolist():
-        known = [column for column in columns if column < NAME_COLUMNS] or columns
-        names.append(", ".join(encoder.terms[column] for column in known[:NAME_WORDS]))
+        best = sorted(columns, key=lambda column: column >= NAME_COLUMNS)[:NAME_WORDS]
+        names.append(", ".join(encoder.terms[column] for column in best))
     return found, [*names, NOTHING_KNOWN]
