@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+import numpy as np
 import polars as pl
 from rich.console import Console
 from rich.progress import Progress
 
 from paper.corpus import from_table, newsgroups
-from paper.evaluator import Evaluator, chance_f1
+from paper.evaluator import Evaluator
 from paper.experiment import Experiment
 from paper.figures import save_figures
 from paper.page import page, summary
@@ -23,6 +24,7 @@ from paper.tagging import PatternTagger, SpacyTagger, default_tagger
 from syntf import SynTF
 from syntf.core.errors import SyntfError
 from syntf.core.progress import Advance, shown_by
+from syntf.evaluate.analysts import chance
 from syntf.inputs.corpus import Corpus as Inputs
 from syntf.words.wordnet import find_wordnet
 
@@ -100,7 +102,7 @@ def attack(
     Two attackers look for the authors among the 5 and the 10 with the most texts: one by
     WritePrints (Limited), one by tf-idf of words. They learn from three fifths of the texts of each
     author and are tested on the others. Their F1 is printed, with naive Bayes and with a linear
-    SVM, beside that of random guesses.
+    SVM, beside that of a guess.
     """
     inputs = Inputs(file, text, [author, *([label] if label else [])])
     corpus = from_table(pl.concat(inputs.batches()), text, author, label)
@@ -119,10 +121,11 @@ def attack(
             terms = synthetic.get_feature_names_out().tolist()
             scores[f"release, {preset}"] = list(evaluator.attack_counts(counts, terms, names))
     for one in evaluator.scenarios:
-        chance = chance_f1(corpus.authors[one.train], corpus.authors[one.test])
+        number = np.unique(corpus.authors, return_inverse=True)[1]
+        by_chance = chance(number[one.train], number[one.test])
         click.echo(
             f"{display_name(one.name)}: {len(one.authors)} authors, {len(one.train)} texts to "
-            f"learn from, {len(one.test)} tested. F1 of random guesses: {chance:.3f}"
+            f"learn from, {len(one.test)} tested. F1 of a guess: {by_chance:.3f}"
         )
         for data, found in scores.items():
             for score in found:

@@ -112,19 +112,3 @@ def weighted_scores(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, f
         truth, predicted, average="weighted", zero_division=0
     )
     return {"f1": float(f1), "precision": float(precision), "recall": float(recall)}
-
-
-def chance_f1(train: NDArray[Any], test: NDArray[Any]) -> float:
-    """Return the F1 of guessing each class at random, as often as it occurs in training.
-
-    It follows from the expected numbers: with a share p of the test documents and q of the
-    training documents, a class has precision p and recall q.
-
-    >>> chance_f1(np.array(["a", "b"]), np.array(["a", "a", "b", "b"]))
-    0.5
-    """
-    total = 0.0
-    for name in np.unique(test):
-        p, q = float(np.mean(test == name)), float(np.mean(train == name))
-        total += p * 2 * p * q / (p + q)
-    return total

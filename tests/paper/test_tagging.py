@@ -90,7 +90,7 @@ def test_any_text_has_tags(either, text):
     assert all(isinstance(tag, str) and tag for tag in found)
 
 
-@pytest.mark.parametrize("text", ["-" * 300_000, "x" * 300_000, "\x00" * 300_000])
+@pytest.mark.parametrize("text", ["-" * 60_000, "x" * 60_000, "\x00" * 60_000])
 def test_a_long_run_without_blanks_can_be_tagged(either, text):
     assert len(either(text)) <= len(text)
 
