@@ -5,7 +5,6 @@ import json
 import runpy
 import sys
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
