@@ -259,7 +259,7 @@ def anonymize(
             ]  # fmt: skip
             if shuffle:
                 order = entropy.permutation(source, len(drawn))
-                drawn, released = drawn.at(order), released[order]
+                drawn, released = drawn.at(order), released.select(pl.all().gather(order))
             with stage("writing", 1) as advance:
                 sealed = write_release(folder, drawn, released, sealed, format=format)
                 advance(1)
