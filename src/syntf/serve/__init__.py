@@ -1,0 +1,1 @@
+"""A service with one route for programs, and a page for people."""
