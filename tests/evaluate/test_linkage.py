@@ -77,14 +77,7 @@ def brute_force(corpus, drawn, text, labelled=False):
         others = [each for each in same_list if each != text]
         answers = drawn.answers[row].tolist()
         targets = scheme.find_targets(encoded)
-        usual = Fraction(1)
-        for place, answer in enumerate(answers):  # P(r): places are taken for independent
-            shares = [
-                chance_of(scheme, targets[each][place : place + 1] if scheme.listed
-                          else targets[each], [answer])
-                for each in others
-            ]  # fmt: skip
-            usual *= sum(shares) / len(shares)
+        usual = sum(chance_of(scheme, targets[each], answers) for each in others) / len(others)
         odds.append(chance_of(scheme, targets[text], answers) / usual)
     among = [
         row
@@ -131,18 +124,28 @@ def test_ranks_are_those_of_exact_likelihoods(case):
     assert found[names.PLACE].value == pytest.approx(np.mean(places))
 
 
-def test_evidence_is_the_likelihood_ratio_without_and_with_the_own_row():
-    scheme = scheme_of(4, 1.5, 1)
-    corpus = corpus_of([f"{n % 3} 0" for n in range(24)])
+@pytest.mark.parametrize("case", CASES)
+def test_evidence_is_the_likelihood_ratio_with_and_without_the_own_row(case, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 5)
+    scheme, _ = CASES[case]
+    corpus = corpus_of([f"{n % 3} {n % 2}" for n in range(12)])
     drawn = released(corpus, scheme)
-    holder = Holder.of(corpus, NumberRows(), NumberRows().encode(corpus.texts), scheme)
-    kinds = module._Kinds.of(corpus, holder, drawn)
-    ((_, scores),) = kinds.scores()
-    inside, outside = module._evidence(scores, kinds.sizes, kinds.own)
+    encoded = NumberRows().encode(corpus.texts)
+    holder = Holder.of(corpus, NumberRows(), encoded, scheme)
+    part = module._Part.of(corpus, holder, drawn, scheme, np.arange(12))
+    _, _, evidence = module._compare([part], corpus.labels)
     for text in range(len(corpus)):
         odds, _, _ = brute_force(corpus, drawn, text)
-        assert inside[text] == pytest.approx(log(sum(odds) / 24), abs=1e-5)
-        assert outside[text] == pytest.approx(log((sum(odds) - odds[text]) / 23), abs=1e-5)
+        assert evidence[0, text] == pytest.approx(log(sum(odds) / 12), abs=1e-5)
+        assert evidence[1, text] == pytest.approx(log((sum(odds) - odds[text]) / 11), abs=1e-5)
+
+
+def test_the_mean_over_others_loses_nothing_to_a_column_far_above():
+    given = np.array([[0.0, -900.0, -901.0], [-5.0, -5.0, -5.0]])
+    found = module._mean_of_others(given)
+    with_others = np.log(np.exp(0) / 2 + np.exp(-1) / 2) - 900
+    assert found[0] == pytest.approx([with_others, -np.log(2), -np.log(2)])
+    assert found[1] == pytest.approx([-5, -5, -5])
 
 
 def test_chance_and_the_label_alone_are_exact():

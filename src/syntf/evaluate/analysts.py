@@ -4,7 +4,7 @@ An attacker is *adaptive*: she learns from released rows whose authors she knows
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,34 +22,22 @@ from syntf.evaluate.corpus import UNKNOWN, Corpus, Numbers
 from syntf.evaluate.measures import AUTHORS, LABEL, TOPICS, Measure
 from syntf.evaluate.release import Release, Vectors
 
-SUSPECTS = 10
-"""Authors among whom an attacker looks for the right one, at most."""
-FEWEST_TESTED = 5
-"""Documents of a suspect to be tested on, at least."""
+SUSPECTS = 10  # authors among whom an attacker looks for the right one, at most
+FEWEST_TESTED = 5  # documents of a suspect to be tested on, at least
 
-
-def _naive_bayes(vectors: Vectors | None) -> Any:
-    return make_pipeline(TfidfTransformer(), MultinomialNB(alpha=0.01))
-
-
-def _linear_svm(vectors: Vectors | None) -> Any:
-    return make_pipeline(TfidfTransformer(), LinearSVC())
-
-
-def _word_vectors(vectors: Vectors | None) -> Any:
-    """Classify by the direction of a row's words in the public word vectors."""
-    return make_pipeline(
+WORD_VECTORS = "word vectors"
+MODELS: dict[str, Callable[[Any], Sequence[Any]]] = {
+    "naive Bayes": lambda _: [TfidfTransformer(), MultinomialNB(alpha=0.01)],
+    "linear SVM": lambda _: [TfidfTransformer(), LinearSVC()],
+    WORD_VECTORS: lambda vectors: [
         TfidfTransformer(sublinear_tf=True),
         FunctionTransformer(lambda rows: rows @ vectors, accept_sparse=True),
         Normalizer(),
         LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
-    )
-
-
-MODELS: dict[str, Callable[[Any], Any]] = {
-    "naive Bayes": _naive_bayes, "linear SVM": _linear_svm, "word vectors": _word_vectors,
-}  # fmt: skip
-"""The models of analysts and attackers. The last one needs public vectors of the words."""
+    ],
+}
+"""The models of analysts and attackers: functions of the public vectors of the words, which the
+last one needs. It looks at the direction of a row's words."""
 
 
 def scores(
@@ -59,12 +47,12 @@ def scores(
     """Return the F1 of each model: the mean over the names, weighted by their documents."""
     found = {}
     for name, build in MODELS.items():
-        if build is _word_vectors and vectors is None:
+        if name == WORD_VECTORS and vectors is None:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of names with a single row, and of many steps
-            model = build(vectors).fit(learn, names)
-            if build is _word_vectors:
+            model = make_pipeline(*build(vectors)).fit(learn, names)
+            if name == WORD_VECTORS:
                 predicted = model.classes_[names_for_f1(model.predict_proba(test))]
             else:
                 predicted = model.predict(test)

@@ -26,7 +26,6 @@ from syntf.rows import Rows, build, draw, guarantee, recorded
 from syntf.settings import Settings
 
 Metric = Callable[[Corpus, Release], list[Measure]]
-
 METRICS: Sequence[Metric] = (topics, authors, linkage)
 """What is measured of every release. Each is a function of a corpus and a release alone."""
 
@@ -127,9 +126,8 @@ def evaluate(
 
 
 def originals(corpus: Corpus, rows: Rows) -> dict[str, float]:
-    """Return the figures of the best analyst, and of the best attacker, on the texts themselves.
-
-    They count words as they are written, or as the reader of a release does.
+    """Return the figures of the best analyst and attacker on the texts themselves: on words as they
+    are written, or as the reader of a release counts them.
     """
     counts = rows.reader.counts(corpus.texts)
     used = np.unique(np.append(counts.indices, 0))

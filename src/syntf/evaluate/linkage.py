@@ -6,14 +6,15 @@ and P(r) its probability if it belongs to a random other document. Both follow f
 a scheme: the targets of a text, and the integer weights of the mechanism. Where a release lists the
 answers of a document, P(r | t) is exact. Elsewhere it releases sums alone, of answers for terms
 that were sampled from the text: the attacker samples terms herself, and each answer of the row is
-as likely as the mean over them says.
+as likely as the mean over them says. P(r) is exact for one draw. For several it is the mean over
+the other texts that are held, which are up to 2,000: of more texts, better attacks may find more.
 
 A text is *recognised* if all rows together speak for it more than they speak, without their own
-row, for 99 % of the texts. For rare texts false alarms are more frequent: they are its chance. Only
-texts with a known word are looked for.
+row, for 99 % of the texts. This is measured where P(r) is exact. For rare texts false alarms are
+more frequent: they are its chance. Only texts with a known word are looked for.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 MOST_TEXTS = 2000  # whose rows are looked for
 CELLS = 1 << 22  # texts times answers at most; with many answers, fewer texts are looked for
-BLOCK = 256  # texts, or answers, that are looked at together
+BLOCK = 512  # rows, texts or answers that are looked at together
 HUNDRED = 100  # texts of which one may be a false alarm, and texts that count as rare
 
 
@@ -42,11 +43,13 @@ class Holder:
     """Whoever holds some texts: their places in the corpus, and the texts encoded by herself.
 
     encoded : all documents, as they were encoded for the release.
+    has_all : whether she holds all texts with a known word.
     """
 
     places: NDArray[np.intp]
     held: Encoded
     encoded: Encoded
+    has_all: bool
     _of_all: list[tuple[Scheme, Floats]] = field(default_factory=list)
 
     @classmethod
@@ -56,63 +59,53 @@ class Holder:
         order = entropy.permutation(entropy.Seeded(1), len(known))
         most = min(MOST_TEXTS, max(BLOCK, CELLS // _width(scheme)))
         places = np.sort(known[order[:most]])
-        return cls(places, rows.encode(corpus.texts[places]), encoded)
+        return cls(places, rows.encode(corpus.texts[places]), encoded, len(places) == len(known))
 
-    def log_odds(self, scheme: Scheme, members: NDArray[np.intp]) -> Floats:
-        """Return the log-odds of each answer under each held text: texts × columns of a scheme.
+    def chances(self, scheme: Scheme, members: NDArray[np.intp]) -> Floats:
+        """Return two log-probabilities of each answer, each texts × columns of a scheme.
 
-        The targets of `members`, who answered from it, say how likely an answer is else.
+        First under each held text, then under any other text of the members, who answered from it.
         """
-        if len(members) < len(self.encoded):
-            return self._find_log_odds(scheme, members)
-        if not self._of_all or self._of_all[0][0] is not scheme:
-            self._of_all[:] = [(scheme, self._find_log_odds(scheme, members))]
-        return self._of_all[0][1]  # the same in every run
-
-    def _find_log_odds(self, scheme: Scheme, members: NDArray[np.intp]) -> Floats:
+        are_all = len(members) == len(self.encoded)  # then the result is the same in every run
+        if are_all and self._of_all and self._of_all[0][0] is scheme:
+            return self._of_all[0][1]
         held, own, everyone = (
             _shares(scheme, scheme.find_targets(encoded))
             for encoded in (self.held, self.encoded[self.places], self.encoded[members])
         )
-        positions = _positions(scheme)
-        total = kron(np.ones((1, len(members))), identity(positions)) @ everyone
-        texts, chances = len(self.places), _chances(scheme, vstack([held, own, total]).tocsc())
+        total = kron(np.ones((1, len(members))), identity(_positions(scheme))) @ everyone
+        texts, found = len(self.places), _chances(scheme, vstack([held, own, total]).tocsc())
         is_member = np.isin(self.places, members)[:, None]
-        others = chances[2 * texts] - chances[texts : 2 * texts] * is_member
+        others = found[2 * texts] - found[texts : 2 * texts] * is_member
         others /= np.maximum(len(members) - is_member, 1)
-        return np.asarray(np.log(chances[:texts]) - np.log(np.maximum(others, 1e-15)))
+        both = np.log([found[:texts], np.maximum(others, 1e-15)])
+        self._of_all[:] = [(scheme, both)] if are_all else []
+        return np.asarray(both)
 
 
 def linkage(corpus: Corpus, release: Release) -> list[Measure]:
     """Measure how often whoever holds a text finds its row, or recognises that it was released."""
     holder, drawn = release.holder, release.drawn
-    if holder is None or drawn is None or not len(holder.places):
+    if holder is None or drawn is None or len(holder.places) < 2:
         return []
-    kinds, places = _Kinds.of(corpus, holder, drawn), holder.places
-    ranks, of_label, evidence = np.zeros((3, 2, len(places)))
-    for block, scores in kinds.scores():
-        own = kinds.own[block]
-        same = kinds.labels[:, None] == corpus.labels[places[block]]
-        ranks[:, block] = _ranks(scores, kinds.sizes, own)
-        of_label[:, block] = _ranks(scores, kinds.sizes, own, same)
-        evidence[:, block] = _evidence(scores, kinds.sizes, own)
+    places = holder.places
+    parts = [_Part.of(corpus, holder, drawn, *each) for each in drawn.parts()]
+    ranks, of_label, evidence = _compare(parts, corpus.labels[places])
 
     # By chance all rows are equal, and whoever knows labels alone has equal rows of each label.
-    guess, rows = np.array([[0.0], [len(drawn)]]), len(drawn)
+    guess = np.array([[0.0], [len(drawn)]])
     _, label, same_label = np.unique(corpus.labels, return_inverse=True, return_counts=True)
     alone = np.array([np.zeros(len(places)), same_label[label[places]]])
     measures = []
     for name, figure in list(_FIGURES.items())[: None if corpus.has_labels else -1]:
-        found = of_label if name == names.FIRST_OF_LABEL else ranks
-        value, by_chance, by_label = (float(figure(*each)) for each in (found, guess, alone))
-        compared = {names.LABEL: by_label} if corpus.has_labels else {}
-        measures.append(
-            Measure(name=name, value=value, chance=by_chance, among=rows, references=compared)
-        )
-    if len(places) < HUNDRED:
+        of_rows = of_label if name == names.FIRST_OF_LABEL else ranks
+        value, by_chance, by_label = (float(figure(*each)) for each in (of_rows, guess, alone))
+        one = Measure(name=name, value=value, chance=by_chance, among=len(drawn))
+        measures.append(one.compared(names.LABEL, {name: by_label} if corpus.has_labels else {}))
+    if len(places) < HUNDRED or (parts[-1].several and not holder.has_all):
         return measures
     alarm = np.sort(evidence[1])[-1 - len(places) // HUNDRED]
-    rare = np.argsort(-kinds.distinct, kind="stable")[:HUNDRED]
+    rare = np.argsort(-parts[-1].distinct, kind="stable")[:HUNDRED]
     for name, some in ((names.MEMBER, np.arange(len(places))), (names.RARE, rare)):
         inside, outside = (evidence[:, some] > alarm).mean(axis=1).tolist()
         measures.append(Measure(name=name, value=inside, chance=outside, among=len(some)))
@@ -120,50 +113,94 @@ def linkage(corpus: Corpus, release: Release) -> list[Measure]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Kinds:
-    """The different rows of a release: those with the same list, answers and label are alike.
+class _Part:
+    """The rows that answered from one list. Rows with the same answers and label are of a kind.
 
-    sizes, labels : how many rows are of a kind, and their label.
-    parts : for each list, its kinds as a matrix kinds × columns, and the log-odds of the columns.
-    own, distinct : for each held text, the kind of its row, and how rare its rarest answer is.
+    rows, sizes, labels : the kinds as a matrix kinds × columns, how many rows each has, its label.
+    own : the kind of the row of each held text; -1 for a text that answered from another list.
+    several : whether a document has several draws, so that answers depend on each other.
+    given, others : what :meth:`Holder.chances` says of the columns.
     """
 
+    rows: csr_matrix
     sizes: Floats
     labels: Numbers
     own: NDArray[np.intp]
-    parts: list[tuple[csr_matrix, Floats]]
-    distinct: Floats
+    several: bool
+    given: Floats
+    others: Floats
 
     @classmethod
-    def of(cls, corpus: Corpus, holder: Holder, drawn: Drawn) -> "_Kinds":
-        """Count the different rows, and find what they say for each held text."""
-        sizes: list[int] = []
-        labels: list[int] = []
-        parts: list[tuple[csr_matrix, Floats]] = []
-        kind_of = np.zeros(len(drawn), dtype=np.intp)
-        for scheme, members in drawn.parts():
-            columns = np.sort(drawn.answers[members], axis=1)
-            if scheme.listed:
-                place = np.arange(scheme.draws) * scheme.mechanism.shape[1]
-                columns = drawn.answers[members] + place
-            labelled = np.column_stack([columns, corpus.labels[members]])
-            found, kind, size = np.unique(labelled, axis=0, return_inverse=True, return_counts=True)
-            kind_of[members] = kind.ravel() + len(sizes)
-            sizes += size.tolist()
-            labels += found[:, -1].tolist()
-            ends = np.arange(len(found) + 1) * scheme.draws
-            cells = np.ones(len(found) * scheme.draws), found[:, :-1].ravel(), ends
-            odds = holder.log_odds(scheme, members)
-            parts.append((csr_matrix(cells, shape=(len(found), _width(scheme))), odds))
-        sized = np.array(sizes, dtype=np.float64)
-        return cls(sized, np.array(labels), kind_of[holder.places], parts, odds.max(axis=1))
+    def of(
+        cls, corpus: Corpus, holder: Holder, drawn: Drawn, scheme: Scheme, members: NDArray[np.intp]
+    ) -> "_Part":
+        """Count the different rows of a list."""
+        columns, place = drawn.answers[members], np.arange(scheme.draws)
+        width = scheme.mechanism.shape[1]
+        columns = columns + place * width if scheme.listed else np.sort(columns, axis=1)
+        labelled = np.column_stack([columns, corpus.labels[members]])
+        found, kind, sizes = np.unique(labelled, axis=0, return_inverse=True, return_counts=True)
+        kind_of = np.full(len(drawn), -1)
+        kind_of[members] = kind.ravel()
+        ends = np.arange(len(found) + 1) * scheme.draws
+        cells = np.ones(len(found) * scheme.draws), found[:, :-1].ravel(), ends
+        rows = csr_matrix(cells, shape=(len(found), _width(scheme)))
+        sized, own, several = sizes.astype(np.float64), kind_of[holder.places], scheme.draws > 1
+        return cls(rows, sized, found[:, -1], own, several, *holder.chances(scheme, members))
 
-    def scores(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield the log-odds of all kinds under some held texts: kinds × texts."""
-        for start in range(0, len(self.own), BLOCK):
-            block = slice(start, start + BLOCK)
-            scores = [rows @ odds[block].T for rows, odds in self.parts]
-            yield block, np.round(np.concatenate(scores), 6)  # equal odds are equal numbers
+    @property
+    def distinct(self) -> Floats:
+        """How rare the rarest answer of each held text is."""
+        return np.asarray((self.given - self.others).max(axis=1))
+
+    def odds(self, kinds: NDArray[np.intp]) -> Floats:
+        """Return the log-odds of some kinds under all held texts: kinds × texts."""
+        rows = self.rows[kinds]
+        given = rows @ self.given.T
+        usual = _mean_of_others(given) if self.several else rows @ self.others.T
+        return np.asarray(np.round(given - usual, 6))  # equal odds are equal numbers
+
+
+def _mean_of_others(given: Floats) -> Floats:
+    """Return the logarithm of the mean over all other columns, for each cell of a matrix."""
+    each, best = np.arange(len(given)), given.argmax(axis=1)
+    shares = np.exp(given - given[each, best][:, None])
+    with np.errstate(divide="ignore"):
+        others = given[each, best][:, None] + np.log(shares.sum(axis=1, keepdims=True) - shares)
+    rest = given.copy()
+    rest[each, best] = -np.inf
+    others[each, best] = logsumexp(rest, axis=1)  # what is far below the best is not lost
+    return np.asarray(others - np.log(given.shape[1] - 1))
+
+
+def _blocks(numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Yield some numbers at a time."""
+    return (numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK))
+
+
+def _compare(parts: Sequence[_Part], labels: Numbers) -> Floats:
+    """Compare all rows with the own row of each held text, whose labels are given.
+
+    Returns three pairs of figures for each text: how many rows score above its own, and how many as
+    much; the same of rows of its label; and the mean odds of all rows, with and without its own.
+    """
+    mine = np.zeros(len(labels))
+    for part in parts:
+        for texts in _blocks(np.flatnonzero(part.own >= 0)):
+            mine[texts] = part.odds(part.own[texts])[np.arange(len(texts)), texts]
+    ranks, of_label = np.zeros((2, 2, len(labels)))
+    evidence = np.full((2, len(labels)), -np.inf)
+    rows = sum(part.sizes.sum() for part in parts)
+    for part in parts:
+        for kinds in _blocks(np.arange(len(part.sizes))):
+            odds, sizes = part.odds(kinds), part.sizes[kinds]
+            compared = np.array([odds > mine, odds == mine])
+            ranks += sizes @ compared
+            of_label += sizes @ (compared & (part.labels[kinds][:, None] == labels))
+            for place, own in enumerate((0, part.own == kinds[:, None])):
+                found = logsumexp(odds, b=sizes[:, None] - own, axis=0) - np.log(rows - place)
+                evidence[place] = np.logaddexp(evidence[place], found)
+    return np.stack([ranks, of_label, evidence])
 
 
 def _positions(scheme: Scheme) -> int:
@@ -179,10 +216,9 @@ def _width(scheme: Scheme) -> int:
 def _shares(scheme: Scheme, targets: NDArray[np.int64]) -> csr_matrix:
     """Return the share of each target, for each text and each place that is told apart."""
     draws = targets.shape[1] // _positions(scheme)
-    cells = np.repeat(np.arange(targets.size // draws), draws)
-    values = np.full(targets.size, 1 / draws)
+    cells = np.arange(targets.size) // draws, targets.ravel()
     shape = (targets.size // draws, scheme.mechanism.shape[0])
-    return csr_matrix((values, (cells, targets.ravel())), shape=shape)
+    return csr_matrix((np.full(targets.size, 1 / draws), cells), shape=shape)
 
 
 def _chances(scheme: Scheme, shares: csr_matrix) -> Floats:
@@ -195,25 +231,6 @@ def _chances(scheme: Scheme, shares: csr_matrix) -> Floats:
         weights = np.stack([mechanism.weights(target) for target in some.tolist()])
         found += shares[:, some] @ (weights / mechanism.total)
     return found.reshape(-1, _width(scheme))
-
-
-def _ranks(
-    scores: Floats, sizes: Floats, own: NDArray[np.intp], among: NDArray[np.bool_] | bool = True
-) -> tuple[Floats, Floats]:
-    """Return how many rows score above the own row of each text, and how many as much as it."""
-    mine = scores[own, np.arange(len(own))]
-    return sizes @ ((scores > mine) & among), sizes @ ((scores == mine) & among)
-
-
-def _evidence(scores: Floats, sizes: Floats, own: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """Return how strongly all rows speak for each text, with its own row and without it.
-
-    Each row belongs to it with the same probability, so this is the mean of the odds of all rows.
-    """
-    times = np.repeat(sizes[:, None], len(own), axis=1)
-    inside = logsumexp(scores, b=times, axis=0) - np.log(sizes.sum())
-    times[own, np.arange(len(own))] -= 1
-    return inside, logsumexp(scores, b=times, axis=0) - np.log(sizes.sum() - 1)
 
 
 def _first(before: Floats, equal: Floats) -> Any:

@@ -24,12 +24,9 @@ RARE = "rare text recognised"
 KEPT = "answer kept"
 UNKNOWN_TEXTS = "texts without a known word"
 
-ORIGINAL = "the texts themselves"
-"""Reference: the same analysts or attackers on the texts."""
-LABEL = "the label alone"
-"""Reference: an attacker who knows the label of each document and nothing else."""
-NOTHING_PRIVATE = "no private text"
-"""Reference: an analyst who has public knowledge and no row."""
+ORIGINAL = "the texts themselves"  # the same analysts or attackers on the texts
+LABEL = "the label alone"  # an attacker who knows the label of each document and nothing else
+NOTHING_PRIVATE = "no private text"  # an analyst who has public knowledge and no row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +77,7 @@ class Measure:
 
     @property
     def light(self) -> Light | None:
-        """The light of this measure; None if it has none."""
+        """The light of this measure, if it has one."""
         return RULES[self.name][0](self) if self.name in RULES else None
 
     @property
