@@ -20,7 +20,7 @@ one, the factor of its own answers, because nothing else depends on it.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -359,18 +359,23 @@ class TopicRows:
         if key not in self._schemes:
             mechanism = ResponseMechanism(len(topics), loss=plan.loss_per_draw)
             words, names = profiles(topics, self.encoder)
-
-            def sharpen(released: NDArray[np.int64]) -> Scheme:
-                found = topics.sharpened(codebook, released, mechanism, plan)
-                return self._of_list(found, plan, 0)
-
-            codebook = self.encoder.codebook
             self._schemes[key] = Scheme(
                 mechanism=mechanism, draws=plan.draws, terms=self.encoder.terms, profiles=words,
-                names=names, find_targets=lambda encoded: topics.targets(encoded, plan.draws),
-                digest=topics.digest, listed=True, pilot=pilot, sharpen=sharpen,
+                names=names, find_targets=partial(topics.targets, draws=plan.draws),
+                digest=topics.digest, listed=True, pilot=pilot,
+                sharpen=partial(self._sharpened, topics, mechanism, plan),
             )  # fmt: skip
         return self._schemes[key]
+
+    def _sharpened(
+        self,
+        topics: TopicList,
+        mechanism: ResponseMechanism,
+        plan: Plan,
+        released: NDArray[np.int64],
+    ) -> Scheme:
+        found = topics.sharpened(self.encoder.codebook, released, mechanism, plan)
+        return self._of_list(found, plan, 0)
 
 
 @dataclass(eq=False)
@@ -448,34 +453,25 @@ class WordRows:
             rating = WithEmptyDocument(self.rating)
             make = cached_exponential if keep else ExponentialMechanism
             mechanism = make(rating, epsilon=self.settings.epsilon)
-            find_targets = _terms_are_targets
+            find_targets = partial(np.asarray, dtype=np.int64)
         else:
             mechanism = ResponseMechanism(len(outputs), loss=float(self.settings.word_loss or 0))
-            find_targets = _nearest_targets(nearest_outputs(self.rating, keep=keep), len(outputs))
+            nearest = nearest_outputs(self.rating, keep=keep)
+            find_targets = partial(_nearest_targets, nearest, len(outputs))
         return Scheme(
             mechanism=mechanism, draws=int(self.settings.length), terms=outputs, profiles=None,
             names=outputs, find_targets=find_targets, digest=self.vocabulary.digest,
         )  # fmt: skip
 
 
-def _terms_are_targets(terms: Encoded) -> NDArray[np.int64]:
-    return np.asarray(terms, dtype=np.int64)
-
-
-def _nearest_targets(
-    nearest: NDArray[np.int32], outputs: int
-) -> Callable[[Encoded], NDArray[np.int64]]:
-    """Return the function from sampled terms to the output words nearest to them.
+def _nearest_targets(nearest: NDArray[np.int32], outputs: int, terms: Encoded) -> NDArray[np.int64]:
+    """Return the output words nearest to sampled terms.
 
     A document without a known word has targets spread evenly over all output words.
     """
-
-    def find(terms: Encoded) -> NDArray[np.int64]:
-        spread = np.arange(terms.shape[1], dtype=np.int64) * outputs // terms.shape[1]
-        targets = nearest[np.minimum(terms, len(nearest) - 1)].astype(np.int64)
-        return np.asarray(np.where(terms == len(nearest), spread, targets))
-
-    return find
+    spread = np.arange(terms.shape[1], dtype=np.int64) * outputs // terms.shape[1]
+    targets = nearest[np.minimum(terms, len(nearest) - 1)].astype(np.int64)
+    return np.asarray(np.where(terms == len(nearest), spread, targets))
 
 
 def sample_terms(

@@ -12,14 +12,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from syntf.core import entropy
-from syntf.core.errors import SyntfError
+from syntf.core.errors import SyntfError, suggestion
 from syntf.inputs.sequences import as_texts
 from syntf.ledger import Ledger
 from syntf.rows import Drawn, Scheme, build, draw, guarantee
-from syntf.settings import Settings
+from syntf.settings import RENAMED, SETTINGS, Settings
 
 
-class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SynTF(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]
     """Turn texts into synthetic term-frequency vectors with a differential-privacy guarantee.
 
     By default a document is described by one choice among public topics, which is randomised; its
@@ -111,7 +111,10 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings: Settings | None = None,
         ledger: Ledger | None = None,
         source: entropy.Source | None = None,
+        **unknown: Any,
     ) -> None:
+        for name in unknown:
+            raise SyntfError(_advice(name))
         self.preset = preset
         self.document_loss = document_loss
         self.word_loss = word_loss
@@ -127,7 +130,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.source = source
 
     def fit(self, X: Iterable[str], y: Any = None) -> "SynTF":
-        """Prepare the mechanism. The texts are read only if a vocabulary is fitted on them.
+        """Prepare the mechanism. Texts matter only if a vocabulary is fitted on them.
 
         Parameters
         ----------
@@ -135,9 +138,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Texts.
         y : ignored
         """
-        settings = self._settings()
-        fitting = [as_texts(X)] if settings.fit_vocabulary is not None else []
-        self._rows = build(settings, fitting)
+        texts = as_texts(X)
+        self._rows = build(self._settings(), [texts])
         self._scheme = self._rows.scheme(None)
         self.guarantee_ = guarantee(self._rows, [self._scheme], source=self._source)
         for name in ("topics_", "pilot_"):  # of an earlier fit_transform
@@ -198,6 +200,7 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
         tags.requires_fit = True
         tags.non_deterministic = True
         return tags
@@ -213,7 +216,8 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             del chosen[name]
         if settings is None:
             return Settings.of(**chosen)
-        given = [name for name, value in chosen.items() if value not in (None, "en")]
+        del chosen["language"]  # it has a default, which does not show what was given
+        given = [name for name, value in chosen.items() if value is not None]
         if given:
             raise SyntfError(f"give settings or {', '.join(given)}, not both")
         return settings
@@ -230,12 +234,22 @@ class SynTF(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         encoded = self._rows.encode(texts, self._source)
         if self.ledger is not None:
             promise = guarantee(self._rows, [scheme], documents=len(texts), source=self._source)
-            names = self.ledger.names(
-                "text" if ids is None else "id", authors=authors is not None
-            ).add(texts if ids is None else ids, authors)
-            if len(names) != len(texts):
-                raise SyntfError(f"there are {len(names)} ids for {len(texts)} texts")
-            self.ledger.charge(promise, names)
+            owners = texts if ids is None else list(ids)
+            writers = None if authors is None else list(authors)
+            for what, found in (("ids", owners), ("authors", writers)):
+                if found is not None and len(found) != len(texts):
+                    raise SyntfError(f"there are {len(found)} {what} for {len(texts)} texts")
+            names = self.ledger.names("text" if ids is None else "id", authors=writers is not None)
+            self.ledger.charge(promise, names.add(owners, writers))
         elif ids is not None or authors is not None:
             raise SyntfError("ids and authors are for a ledger: give one, or leave them out")
         return draw(scheme, encoded, self._source)
+
+
+def _advice(name: str) -> str:
+    """Say what to use in place of a parameter that does not exist."""
+    if name in RENAMED:
+        return f"the parameter {name} is gone since 0.3; use {RENAMED[name]}"
+    if name in SETTINGS:
+        return f"give {name} by settings: SynTF(settings=Settings.of({name}=…))"
+    return f"SynTF has no parameter {name!r}{suggestion(name, SynTF().get_params())}"
