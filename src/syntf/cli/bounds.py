@@ -1,6 +1,5 @@
 """`syntf bounds`: what the settings promise, per word, document and author."""
 
-from math import exp, log
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from syntf.cli.options import (
     settings_from,
 )
 from syntf.core.exact import shown, times_up
+from syntf.release.report import factor
 
 if TYPE_CHECKING:
     from syntf.rows import Scheme
@@ -61,7 +61,7 @@ def command(documents: int, delta: float | None, as_json: bool, **options: Any) 
     for name, loss in record["loss_per_draw"].items():
         document = times_up(loss, scheme.draws)
         author = times_up(document, documents)
-        rows.append([name, shown(loss, 4), shown(document, 2), shown(author, 2), _factor(document)])
+        rows.append([name, shown(loss, 4), shown(document, 2), shown(author, 2), factor(document)])
     headers = [
         "bound, at most", "per draw", "per document", f"author of {documents}", "odds change by",
     ]  # fmt: skip
@@ -113,9 +113,3 @@ def _record(
         "needed_epsilon": needed,
         "epsilon_at_delta": at_delta,
     }
-
-
-def _factor(loss: float) -> str:
-    """Return e to the power of a loss, or how many digits that number has."""
-    digits = int(loss / log(10)) + 1
-    return f"{exp(loss):,.0f}" if digits <= 12 else f"a number of {digits:,} digits"
