@@ -25,7 +25,9 @@ from syntf.core import entropy
 from syntf.core.exact import shown
 
 if TYPE_CHECKING:
+    from syntf.privacy.guarantee import Guarantee
     from syntf.release.job import Made
+    from syntf.release.preview import Preview
 
 WEAK = 10.0
 """Above this loss, a warning says what a release gives away."""
@@ -121,8 +123,12 @@ def command(
         from syntf.release.preview import preview
 
         with console.progress(quiet or as_json):
-            found = preview(inputs, settings=chosen, reading=read, **_without(options, "force"))
-        _show_preview(found, as_json)
+            found = preview(inputs, settings=chosen, reading=read, **options)
+        if as_json:
+            guarantee = found.guarantee.as_dict()
+            console.emit({**vars(found), "guarantee": guarantee})
+        elif not quiet:
+            _show_preview(found)
         return
     if out is None:
         raise click.UsageError("Missing option '--out'.")
@@ -140,10 +146,6 @@ def command(
             _show(made)
 
 
-def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in names}
-
-
 def _record(made: "Made") -> dict[str, Any]:
     """Describe a release for programs; `guarantee` is the content of ``guarantee.json``."""
     return {
@@ -158,20 +160,10 @@ def _record(made: "Made") -> dict[str, Any]:
 
 def _show(made: "Made") -> None:
     """Print a release in a few lines."""
-    guarantee = made.guarantee
-    part = guarantee.composition[-1]
-    draws = "1 answer" if part.draws == 1 else f"{part.draws} answers"
-    rows = [
-        ["documents", f"{made.documents:,}; {draws} for each, of {part.answers:,} public ones"],
-        ["loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/] at most"],
-    ]
-    if guarantee.loss_per_author is not None:
-        note = f"({guarantee.documents_per_author:,} of each author; {made.left_out:,} left out)"
-        rows.append(["loss per author", f"{shown(guarantee.loss_per_author, 2)} at most {note}"])
-    if not guarantee.shuffled:
-        rows.append(["order", "as in the input; --shuffle hides it"])
+    part = made.guarantee.composition[-1]
+    rows = _rows(made.guarantee, made.documents, made.left_out, part.draws, part.answers)
     console.table(rows)
-    for caveat in guarantee.caveats:
+    for caveat in made.guarantee.caveats:
         console.warn(caveat)
     if made.run is not None:
         console.say(f"Charged to the ledger as run {made.run.number}.")
@@ -179,11 +171,38 @@ def _show(made: "Made") -> None:
     console.say(f"Made {where}. Look at {where}/report.html.", wrap=False)
 
 
-def _show_preview(found: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        console.emit(found)
-        return
-    console.table(
-        [[name.replace("_", " "), console.escape(value)] for name, value in found.items()]
-    )
+def _show_preview(found: "Preview") -> None:
+    """Print what a release would be like, for the owner of the texts."""
+    rows = _rows(found.guarantee, found.documents, found.left_out, found.draws, found.answers)
+    rows.insert(1, ["with a known word", f"{found.known:.1%}"])
+    if found.kept is not None:
+        rows.insert(3, ["an answer is kept", f"in {float(found.kept):.1%} of draws"])
+    if found.pilot:
+        note = f"{found.pilot:,} documents answer first and sharpen the list for all others"
+        rows.insert(3, ["pilot", note])
+    size = f"{found.bytes / 1e6:.1f} MB" if found.bytes >= 1e5 else f"{found.bytes / 1e3:.0f} kB"
+    rows.append(["estimate", f"about {max(1, round(found.seconds)):,} s and {size}"])
+    console.table(rows)
+    for sentence in (*found.guarantee.caveats, *found.notices):
+        console.warn(sentence)
     console.say("Nothing was written or charged. Keep this to yourself: it depends on your texts.")
+
+
+def _rows(
+    guarantee: "Guarantee", documents: int, left_out: int, draws: int, answers: int
+) -> list[list[str]]:
+    """Return the lines of a release that was made, or would be."""
+    drawn = "1 answer" if draws == 1 else f"{draws} answers"
+    rows = [
+        ["documents", f"{documents:,}"],
+        ["each is drawn", f"{drawn}, of {answers:,} public ones"],
+        ["loss per document", f"[bold]{shown(guarantee.loss_per_document, 2)}[/] at most"],
+    ]
+    if guarantee.loss_per_author is not None:
+        note = f"({guarantee.documents_per_author:,} of each author; {left_out:,} left out)"
+        rows.append(["loss per author", f"{shown(guarantee.loss_per_author, 2)} at most {note}"])
+    else:
+        rows.append(["loss per author", "m times as much for m documents; see --author-loss"])
+    if not guarantee.shuffled:
+        rows.append(["order", "as in the input; --shuffle hides it"])
+    return rows

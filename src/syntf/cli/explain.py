@@ -48,7 +48,7 @@ def command(
         rows = build(chosen)
         found = [explain(rows, each, top) for each in (words or (str(text),))]
     if as_json:
-        console.emit({"explained": [{**one, "chances": None} for one in found]})
+        console.emit({"explained": [_without_chances(one) for one in found]})
         return
     for one in found:
         name = "The text" if text is not None else console.escape(one["input"])
@@ -60,18 +60,22 @@ def command(
 
 
 def explain(rows: Any, text: str, top: int) -> dict[str, Any]:
-    """Return the probability of the most likely answers of one draw for a text."""
+    """Return the probability of the most likely answers of a draw for a text.
+
+    Where draws have different targets, this is the mean over the draws.
+    """
     import numpy as np
     import polars as pl
 
     scheme = rows.scheme(None)
     encoded = rows.encode(pl.Series([text]))
-    target = int(scheme.find_targets(encoded)[0, 0])
-    chances = scheme.mechanism.weights(target) / scheme.mechanism.total
+    targets, times = np.unique(scheme.find_targets(encoded)[0], return_counts=True)
+    weights = np.array([scheme.mechanism.weights(int(target)) for target in targets])
+    chances = times @ (weights / scheme.mechanism.total) / scheme.draws
     best = np.argsort(-chances, kind="stable")[:top]
     answers = []
     for answer in best.tolist():
-        counts = scheme.counts(np.array([[answer] * 1]))
+        counts = scheme.counts(np.array([[answer]]))
         order = np.argsort(-counts.data, kind="stable")
         answers.append(
             {
@@ -91,8 +95,13 @@ def explain(rows: Any, text: str, top: int) -> dict[str, Any]:
     }
 
 
+def _without_chances(one: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in one.items() if name != "chances"}
+
+
 def _show(name: str, one: dict[str, Any]) -> None:
-    console.say(f"[bold]{name}[/]: one of {one['draws']} draws")
+    draws = "the only draw" if one["draws"] == 1 else f"a mean of {one['draws']} draws"
+    console.say(f"[bold]{name}[/]: {draws}")
     best = one["answers"][0]["chance"]
     rows = []
     for answer in one["answers"]:

@@ -6,6 +6,7 @@ import click
 
 from syntf.cli import console, ends
 from syntf.cli.options import FILE, Command, as_json, option, quiet
+from syntf.core.errors import printable
 
 STYLES = {"passed": "green", "FAILED": "bold red", "not checked": "yellow"}
 VERDICTS = {
@@ -40,14 +41,24 @@ def command(
 
     with console.progress(quiet or as_json):
         result = verify(folder, vectors=vectors, codebook=codebook, language=language)
+    promise = result.guarantee
     if as_json:
-        console.emit({"verdict": result.verdict, "checks": [vars(one) for one in result.checks]})
+        console.emit(
+            {
+                "verdict": result.verdict,
+                "private": promise and promise.private,
+                "loss_per_document": promise and promise.loss_per_document,
+                "checks": [vars(one) for one in result.checks],
+            }
+        )
     elif not quiet:
         rows = []
         for check in result.checks:
             status = f"[{STYLES.get(check.status, 'dim')}]{check.status}[/]"
             rows.append([status, console.escape(check.name), console.escape(check.detail)])
         console.table(rows)
+        for caveat in promise.caveats if promise else ():
+            console.warn(printable(caveat))
         console.say(VERDICTS[result.verdict])
     if result.verdict == "failed":
         return ends.Exit.REFUSED

@@ -213,11 +213,9 @@ def anonymize(
     one_of("format", format, [*FORMATS])
     flag("shuffle", shuffle)
     columns = kept.columns_to_keep(text, id, keep)
-    if author_loss is not None and author is None:
-        raise SyntfError("author_loss limits the loss of authors: name their column by author")
     if author == text:
         raise SyntfError(f"the text column {text!r} cannot name authors: give another --author")
-    budget = _open_ledger(ledger, author, limited=author_loss is not None)
+    budget = open_ledger(ledger, author, author_loss)
     wanted = list(dict.fromkeys([*columns, *([author] if author else [])]))
 
     run = sealed = None
@@ -230,18 +228,14 @@ def anonymize(
             if budget is not None:
                 names = budget.names("id" if id else "text", authors=author is not None)
             before = _states(inputs, reading)
-            rows, batches = _prepare(chosen, corpus, text)
+            rows, batches = prepare(chosen, corpus, text)
             documents = Documents.read(rows, batches, text, source, corpus.size, names, id, author)
             if _states(inputs, reading) != before:
                 raise SyntfError(
                     "the input changed while it was read: run again when it is at rest"
                 )
             total = len(documents)
-            most = None
-            if author is not None and author_loss is not None:
-                loss = guarantee(rows, [rows.scheme(total)]).loss_per_document
-                most = documents_within(author_loss, loss)
-                documents = documents.at(at_most(documents.columns[author], most, source))
+            documents, most = limited(documents, rows, author, author_loss, source)
             released = documents.columns.select(columns)
             kept.check_values(released)
             scheme = rows.scheme(len(documents))
@@ -274,6 +268,24 @@ def anonymize(
             )
         raise
     return Made(Path(out), sealed, len(drawn), total - len(drawn), run, notices)
+
+
+def limited(
+    documents: Documents,
+    rows: Rows,
+    author: str | None,
+    author_loss: float | None,
+    source: entropy.Source,
+) -> tuple[Documents, int | None]:
+    """Leave documents out so that no author loses more than `author_loss`, if it is given.
+
+    Returns the other documents, and how many of each author there are at most.
+    """
+    if author is None or author_loss is None:
+        return documents, None
+    loss = guarantee(rows, [rows.scheme(len(documents))]).loss_per_document
+    most = documents_within(author_loss, loss)
+    return documents.at(at_most(documents.columns[author], most, source)), most
 
 
 def at_most(authors: pl.Series, most: int, source: entropy.Source) -> NDArray[np.intp]:
@@ -312,7 +324,7 @@ def _holds(folder: Path, sealed: Guarantee) -> bool:
     return False
 
 
-def _prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Iterator[pl.DataFrame]]:
+def prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Iterator[pl.DataFrame]]:
     """Prepare the method. A vocabulary from these texts needs all of them in memory."""
     if settings.fit_vocabulary is None:
         return build(settings), corpus.batches()
@@ -320,14 +332,14 @@ def _prepare(settings: Settings, corpus: Corpus, text: str) -> tuple[Rows, Itera
     return build(settings, (batch[text].fill_null("") for batch in held)), iter(held)
 
 
-def _open_ledger(
-    ledger: Ledger | str | PathLike[str] | None, author: str | None, *, limited: bool
+def open_ledger(
+    ledger: Ledger | str | PathLike[str] | None, author: str | None, author_loss: float | None
 ) -> Ledger | None:
-    """Open the ledger to charge, and check that it has a budget for authors if they are named."""
-    if ledger is None:
-        if author is not None and not limited:
-            raise SyntfError(
-                "author names authors for a ledger or a limit: give ledger or author_loss too"
-            )
-        return None
-    return ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    """Open the ledger to charge, and check that a column of authors has a use."""
+    if author is None and author_loss is not None:
+        raise SyntfError("author_loss limits the loss of authors: name their column by author")
+    if author is not None and author_loss is None and ledger is None:
+        raise SyntfError(
+            "author names authors for a ledger or a limit: give ledger or author_loss too"
+        )
+    return Ledger(ledger) if isinstance(ledger, str | PathLike) else ledger
