@@ -144,7 +144,7 @@ class Codebook:
         try:
             if place.stat().st_size > _LARGEST:
                 raise SyntfError(f"{place} is too large for a codebook")
-            with np.load(place, allow_pickle=False) as file:
+            with open(place, "rb") as raw, np.load(raw, allow_pickle=False) as file:
                 if sum(entry.file_size for entry in file.zip.infolist()) > _LARGEST:
                     raise SyntfError(f"{place} is too large for a codebook")
                 header = json.loads(file[_HEADER].tobytes())

@@ -66,6 +66,8 @@ class Encoder:
         Returns one row for each document; zeros for a document without a known word.
         """
         book = self.codebook
+        if book.encoder:
+            raise self._needs_encoder()
         total = sums(counts, book.weight, book.tf, self.vectors.matrix)
         found = self._projected(total, book.centre, book.common)
         if len(book.own_rows):
@@ -82,9 +84,7 @@ class Encoder:
         Zeros for a text that it gives no direction for, or that it fails for: no text stops a run.
         """
         if self.text_encoder is None:
-            raise SyntfError(
-                f"the codebook was built with the encoder {self.codebook.encoder}: supply it, too"
-            )
+            raise self._needs_encoder()
         rows = self.text_encoder.rows(texts.fill_null(""), self.codebook.dimensions, strict=False)
         return self.from_grid(rows)
 
@@ -152,6 +152,12 @@ class Encoder:
         place = np.minimum(np.searchsorted(book.own_rows, rows), len(book.own_rows) - 1)
         found = book.own_rows[place] == rows
         return stretch(np.where(found[:, None], book.own_vectors[place], 0))
+
+    def _needs_encoder(self) -> SyntfError:
+        name = self.codebook.encoder or "of word vectors"
+        return SyntfError(
+            f"the codebook was built with the encoder {name}: give the same one with --encoder"
+        )
 
     def _check_text_encoder(self, given: TextEncoder) -> None:
         """Refuse an encoder that is not the one that the codebook was built with."""

@@ -25,7 +25,6 @@ WHITENING_SCALE = 1024
 _BITS = 20  # the largest component gets this many bits before squares are added
 _CACHED = 512  # rows scaled at once, so that their numbers stay in the cache of the processor
 _BLOCK = 1024  # rows compared with all others at once
-_GROUPS = 256  # groups of entries whose largest products are compared
 _FEW = 128  # rows compared at once where all products are put in order
 
 Vectors = NDArray[np.int16]
@@ -68,32 +67,18 @@ def products(
     return found
 
 
-def nearest(rows: Vectors | NDArray[np.float32], entries: Vectors) -> NDArray[np.int64]:
-    """Return for each row the entry with the largest product, the first of equals.
-
-    Rows may be given as floats, to convert them once for several calls.
-    """
-    found = np.zeros(len(rows), dtype=np.int64)
-    wide = entries.astype(np.float32)
-
-    def find_block(block: slice) -> None:
-        found[block] = np.argmax(products(rows[block], wide), axis=1)
-
-    for _ in in_blocks(find_block, len(rows), _BLOCK):
-        pass
-    return found
-
-
 def nearest_in_turn(rows: Vectors, entries: Vectors, count: int) -> NDArray[np.int64]:
     """Return for each row `count` different entries: each is the nearest to what is still left.
 
     The first one is the nearest to the row. Then half of the row's part in its direction is taken
     away, and so on; an entry that was chosen is not chosen again. So later entries tell what the
-    first one leaves open, where the second nearest would mostly repeat it.
+    first one leaves open, where the second nearest would mostly repeat it. Of equally near entries
+    the first is chosen.
 
-    >>> entries = stretch(np.array([[10, 1], [10, 2], [0, 10]]))
-    >>> nearest_in_turn(stretch(np.array([[20, 7]])), entries, 2).tolist()
-    [[1, 2]]
+    >>> entries = stretch(np.array([[10, 6, 0], [10, 5, 0], [5, 0, 10]]))
+    >>> row = stretch(np.array([[10, 6, 5]]))
+    >>> nearest_several(row, entries, 2).tolist(), nearest_in_turn(row, entries, 2).tolist()
+    ([[0, 1]], [[0, 2]])
     """
     found = np.zeros((len(rows), count), dtype=np.int64)
     wide = entries.astype(np.float32)
@@ -103,10 +88,11 @@ def nearest_in_turn(rows: Vectors, entries: Vectors, count: int) -> NDArray[np.i
         for place in range(count):
             near = products(rest, wide)
             np.put_along_axis(near, found[block, :place], -np.inf, axis=1)
-            chosen = np.argmax(near, axis=1)
-            found[block, place] = chosen
-            part = np.take_along_axis(near, chosen[:, None], axis=1).astype(np.int64)
-            rest = stretch(2 * LENGTH**2 * rest.astype(np.int64) - part * entries[chosen])
+            best = np.argmax(near, axis=1)
+            found[block, place] = best
+            if place + 1 < count:
+                part = np.take_along_axis(near, best[:, None], axis=1).astype(np.int64)
+                rest = stretch(2 * LENGTH**2 * rest.astype(np.int64) - part * entries[best])
 
     for _ in in_blocks(find_block, len(rows), _BLOCK):
         pass
@@ -123,24 +109,11 @@ def nearest_several(rows: Vectors, entries: Vectors, count: int) -> NDArray[np.i
 
     def find_block(block: slice) -> None:
         near = products(rows[block], wide)
-        edges = _at_most_the_last_of_the_best(near, count)
+        edges = np.partition(near, len(entries) - count, axis=1)[:, len(entries) - count]
         for place, (row, edge) in enumerate(zip(near, edges, strict=True), block.start):
             best = np.flatnonzero(row >= edge)
             found[place] = best[np.argsort(-row[best], kind="stable")][:count]
 
     for _ in in_blocks(find_block, len(rows), _FEW):
         pass
-    return found
-
-
-def _at_most_the_last_of_the_best(rows: NDArray[np.float32], count: int) -> NDArray[np.float32]:
-    """Return for each row a number that at least `count` of its values reach, close to the largest.
-
-    The largest values of groups stand for the row, because selecting among all values takes long.
-    """
-    width = rows.shape[1] // _GROUPS * _GROUPS
-    if count <= _GROUPS < width:
-        rows = rows[:, :width].reshape(len(rows), -1, _GROUPS).max(axis=1)
-    place = rows.shape[1] - count
-    found: NDArray[np.float32] = np.partition(rows, place, axis=1)[:, place]
     return found

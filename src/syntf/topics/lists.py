@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from syntf.mechanism.response import ResponseMechanism
 from syntf.topics.codebook import Codebook
-from syntf.topics.integers import Vectors, nearest, nearest_in_turn, stretch
+from syntf.topics.integers import Vectors, nearest_in_turn, stretch
 from syntf.topics.plan import ROUNDS, Plan
 
 NOTHING_KNOWN = "nothing known"
@@ -159,10 +159,10 @@ def _spread(codebook: Codebook, topics: int, mass: NDArray[np.int64]) -> NDArray
 def _moved(vectors: Vectors, codebook: Codebook, weight: NDArray[np.int64], rounds: int) -> Vectors:
     """Move topics to the middle of the public points nearest to them, by steps of k-means."""
     leaves = np.flatnonzero(codebook.leaves & (weight > 0))
-    points = codebook.topics[leaves].astype(np.float32)  # exact, and converted once
-    weighted = codebook.topics[leaves] * weight[leaves][:, None]
+    points = codebook.topics[leaves]
+    weighted = points * weight[leaves][:, None]
     for _ in range(rounds):
-        own = nearest(points, vectors)
+        own = nearest_in_turn(points, vectors, 1)[:, 0]
         order = np.argsort(own, kind="stable")
         near, starts = np.unique(own[order], return_index=True)
         total = np.zeros((len(vectors), codebook.dimensions), dtype=np.int64)

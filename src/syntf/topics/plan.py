@@ -24,9 +24,13 @@ Below, fewer draws tell more, although some of the loss is not spent: of 14, one
 more than two draws of 7."""
 
 LEAST_OF_SEVERAL = 9.5
-"""Without a pilot, several draws use a list as long as for at least this loss per draw.
+"""Without a pilot, several draws use a list as long as for this loss per draw, or longer.
 
 One of several answers that is wrong harms less than the only one."""
+
+TOPICS_PER_DRAW = 20
+"""A list has at least this many topics for each draw: a document is not about most of the topics,
+so that more draws from a short list would hide what it is about."""
 
 PILOT_SHARE, PILOT_ENOUGH, PILOT_LARGE_SHARE = Fraction(15, 100), 1500, Fraction(10, 100)
 """The pilot is 15 % of the documents until it has enough of them, and then at least 10 %.
@@ -81,6 +85,11 @@ class Plan:
     pilot: int = 0
     sharpened_topics: int = 0
 
+    @property
+    def shortest(self) -> int:
+        """The number of topics of the shortest list that a document may answer from."""
+        return min(self.topics, self.sharpened_topics) if self.pilot else self.topics
+
 
 def make_plan(
     loss: float, documents: int | None, codebook: Codebook, *, pilot: bool = True
@@ -102,22 +111,21 @@ def make_plan(
     Plan(topics=150, draws=3, loss_per_draw=10.0, rounds=0, pilot=0, sharpened_topics=0)
     """
     leaves = int(np.count_nonzero(codebook.leaves))
-    draws = min(_draws(loss), leaves)
-    each = min(split_loss(loss, draws), MOST_PER_DRAW)
     many = MANY_DOCUMENTS if documents is None else documents
+    first = 0 if codebook.is_near or not pilot or documents is None else pilot_size(documents)
 
-    def topics(name: str, least: float = 0.0) -> int:
-        table = _TOPICS[name]
-        of_loss = [np.interp(max(least, each), _LOSSES, row) for row in table.values()]
-        return min(leaves, max(2, draws, int(np.interp(many, list(table), of_loss))))
+    def plan(draws: int) -> Plan:
+        each = min(split_loss(loss, draws), MOST_PER_DRAW)
+        if codebook.is_near:
+            return Plan(_topics("near", each, many, leaves), draws, each, ROUNDS)
+        if not first:
+            as_long = max(each, LEAST_OF_SEVERAL) if draws > 1 else each
+            return Plan(_topics("general", as_long, many, leaves), draws, each)
+        lists = [_topics(name, each, many, leaves) for name in ("pilot", "sharpened")]
+        return Plan(lists[0], draws, each, 0, first, lists[1])
 
-    if codebook.is_near:
-        return Plan(topics("near"), draws, each, ROUNDS)
-    first = pilot_size(documents) if pilot and documents is not None else 0
-    if not first:
-        least = LEAST_OF_SEVERAL if draws > 1 else 0.0
-        return Plan(topics("general", least), draws, each)
-    return Plan(topics("pilot"), draws, each, 0, first, topics("sharpened"))
+    plans = map(plan, range(_draws(loss), 0, -1))
+    return next(one for one in plans if one.draws <= max(1, one.shortest // TOPICS_PER_DRAW))
 
 
 def pilot_size(documents: int) -> int:
@@ -138,6 +146,12 @@ def split_loss(loss: float, draws: int) -> float:
     while Fraction(each) * draws > Fraction(loss):
         each = nextafter(each, -inf)
     return each
+
+
+def _topics(name: str, loss: float, documents: int, leaves: int) -> int:
+    table = _TOPICS[name]
+    of_loss = [np.interp(loss, _LOSSES, row) for row in table.values()]
+    return min(leaves, max(2, int(np.interp(documents, list(table), of_loss))))
 
 
 def _draws(loss: float) -> int:
