@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.core.files import sha256_of
 from syntf.words.packs import build_pack
 from syntf.words.topicality import names_something, topical_weights
 from syntf.words.vectors import WordVectors
@@ -45,7 +44,6 @@ def test_a_pack_from_files(toy_pack, invented, vectors_file):
     assert toy_pack.lines("words") == invented  # lower case, no "</s>" and no "12"
     assert toy_pack.stop_words == {invented[5], invented[6]}
     assert toy_pack.number_words == {invented[7]}
-    assert sha256_of(toy_pack.path("words")) == toy_pack.files["words"][1]
     shown = toy_pack.lines("vocabulary")
     # a verb, a form of another word, stop words, and a number
     left_out = {invented[1], invented[3], invented[5], invented[6], invented[7]}
@@ -105,10 +103,8 @@ def test_a_pack_without_lemmas_shows_every_word(vectors_file, pieces, topics, tm
     pieces = {**pieces, "lemmas": None}
     pack = build_pack("uk", tmp_path / "out", vectors=vectors_file, topics=topics, **pieces)
     assert pack.lexicon == ""
-    assert "lemmas" not in pack.files
+    assert "lemmas" not in pack.digests
     assert len(pack.lines("vocabulary")) == len(invented) - 3
-    with pytest.raises(KeyError):
-        pack.path("lemmas")
 
 
 def test_french_divides_words_at_apostrophes(tmp_path, topics):
@@ -128,18 +124,6 @@ def test_french_divides_words_at_apostrophes(tmp_path, topics):
     )  # fmt: skip
     assert other.lines("words")[:3] == ["l'été", "aujourd'hui", "hôpital"]
     assert "aujourd'hui" not in other.lines("vocabulary")
-
-
-def test_words_with_combining_marks_are_words(tmp_path, topics):
-    hindi = ["हिन्दी", "किताब", "पानी"] + [
-        f"क{mark}{other}" for mark in "ािीुूेैोौ" for other in "कखगघचछजझटठडढ"
-    ]
-    pack = build_pack(
-        "hi", tmp_path / "hi", vectors=vector_file(tmp_path / "hi.vec.gz", hindi), topics=topics
-    )
-    assert pack.lines("words") == hindi
-    assert {"हिन्दी", "किताब"} <= set(pack.lines("vocabulary"))
-    assert "के" in pack.stop_words  # of spaCy
 
 
 def test_russian_lemmas_come_from_pymorphy(tmp_path, topics):
@@ -207,11 +191,8 @@ def test_lemmas_of_simplemma(tmp_path, topics, monkeypatch):
 @pytest.mark.parametrize(
     ("option", "raw", "message"),
     [
-        ("lemmas", b"one\n", "line 1 is not a form and a lemma"),
         ("lemmas", b"a\tb\n\na\t\tNOUN\n", "line 2 is not a form and a lemma"),
-        ("lemmas", b"\xff\xfe", "cannot read .* as UTF-8"),
         ("lemmas", None, "cannot read .*none"),
-        ("stop_words", None, "cannot read .*none"),
         ("numbers", b"\xff", "cannot read .* as UTF-8"),
         (
             "vectors",
@@ -238,13 +219,6 @@ def test_a_language_that_spacy_does_not_know_needs_a_list(vectors_file, pieces, 
         build_pack("xx", tmp_path / "out", **options)
     pack = build_pack("zz", tmp_path / "out", **options, stop_words=pieces["stop_words"])
     assert pack.number_words == frozenset()
-
-
-def test_no_word_may_name_a_topic(vectors_file, pieces, topics, tmp_path, invented):
-    (tmp_path / "verbs.tsv").write_text("\n".join(f"{word}\t{word}\tVERB" for word in invented))
-    options = {**pieces, "lemmas": str(tmp_path / "verbs.tsv")}
-    with pytest.raises(SyntfError, match="no word of the vectors may name a topic"):
-        build_pack("uk", tmp_path / "out", vectors=vectors_file, topics=topics, **options)
 
 
 @pytest.mark.slow

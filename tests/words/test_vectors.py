@@ -1,6 +1,5 @@
 """The table of word vectors: the embedded one, rounding, other libraries, and the cache."""
 
-import gzip
 import mmap
 import os
 import pickle
@@ -56,32 +55,12 @@ def test_rounding_of_tiny_numbers_and_halves():
     assert made.matrix.tolist() == [[64, -127, 44], [127, 0, -64]]  # 63.5 and 44.45, -63.5
 
 
-@pytest.mark.parametrize("factor", [2.0**-500, 0.125, 8.0, 2.0**500])
-def test_length_does_not_matter(factor):
-    words, matrix = list("abcdefghi"), np.random.default_rng(5).normal(size=(9, 20))
-    plain = WordVectors.quantize(words, matrix).matrix
-    assert (WordVectors.quantize(words, matrix * factor).matrix == plain).all()
-
-
-@pytest.mark.parametrize(
-    ("bad", "says"), [(np.nan, "not finite"), (np.inf, "not finite"), (0, "zero")]
-)
-def test_a_word_whose_vector_has_no_direction_is_named(bad, says):
-    with pytest.raises(SyntfError, match=f"word 2: the vector of 'dog' is {says}"):
-        WordVectors.quantize(["cat", "dog", "cow"], [[1, 2], [bad, bad], [5, 6]])
-
-
 @pytest.mark.parametrize("shape", [(3,), (2, 4), (4, 3), (3, 0), (3, 2, 2)])
 def test_vectors_that_do_not_fit_the_words_are_refused(shape):
+    """And those that are not int8, too: exact products and the digest are of int8."""
     for make, dtype in ((WordVectors.quantize, float), (WordVectors, np.int8)):
         with pytest.raises(SyntfError, match=re.escape(str(shape)) + ".* 3 words"):
             make(["a", "b", "c"], np.ones(shape, dtype=dtype))
-        with pytest.raises(SyntfError):
-            make([], np.ones((0, 3), dtype=np.int8))
-
-
-def test_a_matrix_that_is_not_int8_is_refused():
-    """Exact products and the digest are of int8; finer numbers would escape both."""
     with pytest.raises(SyntfError, match="int8"):
         WordVectors(["a", "b"], np.array([[0.25, 0.5], [0.5, -0.5]]))
 
@@ -92,13 +71,6 @@ def test_find_tries_the_word_as_written_then_in_lower_case():
     assert found == [0, 1, 0, 2, None, None]
     assert "dog" in table
     assert "Dog" not in table
-
-
-def test_at_returns_rows_of_the_table(toy_vectors):
-    assert (toy_vectors.at([3, 0, 3]) == toy_vectors.matrix[[3, 0, 3]]).all()
-    assert toy_vectors.at(range(40)) is toy_vectors.matrix
-    assert (toy_vectors.at(range(1, 40)) == toy_vectors.matrix[1:]).all()
-    assert toy_vectors.at([]).shape == (0, 8)
 
 
 def test_the_digest_is_of_words_and_numbers_alone(toy_vectors):
@@ -134,17 +106,8 @@ def same(made, words=WORDS, numbers=NUMBERS):
 def test_keyed_vectors_of_gensim_need_no_gensim(monkeypatch):
     monkeypatch.setitem(sys.modules, "gensim", None)
     same(WordVectors.from_object(keyed(WORDS, NUMBERS)))
-    with pytest.raises(SyntfError, match="not all words"):
-        WordVectors.from_object(keyed([1, 2, 3, 4], NUMBERS))
     with pytest.raises(SyntfError, match="do not fit 3 words"):
         WordVectors.from_object(keyed(WORDS[:3], NUMBERS))
-
-
-def test_keyed_vectors_of_gensim():
-    gensim = pytest.importorskip("gensim.models", reason="needs gensim: pip install gensim")
-    source = gensim.KeyedVectors(vector_size=6)
-    source.add_vectors(WORDS, NUMBERS)
-    same(WordVectors.from_object(source))
 
 
 def test_words_that_share_a_row_follow_those_that_own_one(pipeline):
@@ -155,15 +118,10 @@ def test_words_that_share_a_row_follow_those_that_own_one(pipeline):
     same(WordVectors.from_object(pipeline), [*WORDS, "ant", "zebra"], NUMBERS[[0, 1, 2, 3, 1, 1]])
 
 
-def test_words_with_zeros_and_vectors_without_words_are_left_out_and_counted(pipeline):
+def test_words_with_zeros_and_vectors_without_words_are_left_out(pipeline):
     pipeline.vocab.set_vector("nothing", np.zeros(6, dtype=np.float32))
     pipeline.vocab.vectors.add(12345, vector=np.ones(6, dtype=np.float32))
-    made = WordVectors.from_object(pipeline)
-    same(made)
-    assert made.notes == [
-        "1 vectors have no word in the pipeline",
-        "1 words have a vector of zeros and were left out",
-    ]
+    same(WordVectors.from_object(pipeline))
 
 
 def test_a_spacy_model_is_found_by_name_or_folder(pipeline, tmp_path):
@@ -177,24 +135,10 @@ def test_a_spacy_model_is_found_by_name_or_folder(pipeline, tmp_path):
         WordVectors.from_object(pipeline)
 
 
-def test_missing_spacy_is_reported(monkeypatch):
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(SyntfError, match=r"spacy:en_core_web_md needs spacy"):
-        WordVectors.read("spacy:en_core_web_md")
-
-
-@pytest.mark.parametrize("wrong", [3, NUMBERS, ["cat"], {"cat": [1]}, None])
+@pytest.mark.parametrize("wrong", [NUMBERS, ["cat"], None])
 def test_other_objects_are_refused(wrong):
     with pytest.raises(SyntfError, match=f"not {type(wrong).__name__}"):
         WordVectors.from_object(wrong)
-
-
-def test_all_ways_give_the_same_table(pipeline, tmp_path):
-    np.savez(tmp_path / "v.npz", words=np.array(WORDS), vectors=NUMBERS)
-    plain = WordVectors.quantize(WORDS, NUMBERS)
-    sources = [plain, keyed(WORDS, NUMBERS), pipeline, tmp_path / "v.npz", str(tmp_path / "v.npz")]
-    assert {WordVectors.from_object(one).digest for one in sources} == {plain.digest}
-    assert WordVectors.from_object(plain) is plain
 
 
 # The cache of big files
@@ -219,7 +163,7 @@ def big(monkeypatch, tmp_path, empty_cache):
 
 
 def equal(a, b):
-    return list(a.words) == list(b.words) and (a.matrix == b.matrix).all() and a.notes == b.notes
+    return list(a.words) == list(b.words) and (a.matrix == b.matrix).all()
 
 
 def is_mapped(array):
@@ -235,11 +179,8 @@ def test_a_big_file_is_read_once(big, tmp_path):
     assert not new
     assert equal(first, again)
     assert is_mapped(again.matrix)
-    assert len(again.notes) == 1
     (tmp_path / "copy.txt").write_bytes(RAW)
     assert not big(tmp_path / "copy.txt")[1]
-    (tmp_path / "copy.bin").write_bytes(RAW)
-    assert big(tmp_path / "copy.bin")[1]  # the suffix may decide how a file is read
 
 
 def test_other_bytes_are_read_anew(big, tmp_path):
@@ -251,8 +192,6 @@ def test_other_bytes_are_read_anew(big, tmp_path):
     made, new = big(path)
     assert new
     assert made.matrix[0].tolist() == [64, -127]
-    path.write_bytes(gzip.compress(RAW))
-    assert big(path)[1]
 
 
 def test_a_damaged_entry_is_read_again_and_replaced(big, tmp_path, empty_cache):
@@ -267,19 +206,6 @@ def test_a_damaged_entry_is_read_again_and_replaced(big, tmp_path, empty_cache):
         assert new
         assert equal(made, wanted)
         assert entry.read_bytes() == raw
-
-
-def test_a_file_that_changes_while_it_is_read_is_not_cached(tmp_path, big, monkeypatch):
-    read = vector_files.read
-
-    def changing(path):
-        made = read(path)
-        path.write_bytes(RAW + b"new 1 1\n")
-        return made
-
-    monkeypatch.setattr(vector_files, "read", changing)
-    big(tmp_path / "v.txt")
-    assert not list(tmp_path.rglob("*.vectors"))
 
 
 def test_a_cache_that_cannot_be_written_does_not_stop_a_run(big, tmp_path, monkeypatch):

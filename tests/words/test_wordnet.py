@@ -1,19 +1,16 @@
 """Synonyms from WordNet's database files, whole and damaged, wherever they are."""
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from syntf.core.errors import SyntfError
-from syntf.words import wordnet
-from syntf.words.wordnet import FILES, synonyms
+from syntf.words.wordnet import synonyms
 
 DEBIAN = Path("/usr/share/wordnet")
 
@@ -30,21 +27,6 @@ KNOWN = {
 @pytest.fixture
 def copy(toy_wordnet, tmp_path):
     return shutil.copytree(toy_wordnet, tmp_path / "copy")
-
-
-@pytest.fixture
-def nowhere(tmp_path, monkeypatch):
-    """A machine without WordNet: only an empty folder of NLTK is looked at."""
-    monkeypatch.delenv("SYNTF_WORDNET", raising=False)
-    monkeypatch.setattr(wordnet, "nltk_folders", lambda: [tmp_path / "nltk_data"])
-    real = wordnet._usual_places
-
-    def places():
-        for place in real():
-            yield tmp_path / "usual" if str(place) == "/usr/share/wordnet" else place
-
-    monkeypatch.setattr(wordnet, "_usual_places", places)
-    return tmp_path
 
 
 def test_synonyms_are_the_other_single_words_of_all_synsets_of_a_word(toy_wordnet):
@@ -65,7 +47,7 @@ def test_counts_are_hexadecimal_and_markers_belong_to_adjectives(toy_wordnet):
     assert synonyms(["odd(p)"], toy_wordnet) == {"odd(p)": {"curio"}}
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ["data.noun", "data.adj"])
 @pytest.mark.parametrize(
     "line",
     [
@@ -103,66 +85,15 @@ def test_a_truncated_file_gives_an_error_or_complete_synsets(copy):
     assert refused > 100
 
 
-def test_empty_and_binary_files_are_reported(copy):
+def test_places_of_wordnet(copy, monkeypatch):
+    monkeypatch.setenv("SYNTF_WORDNET", str(copy))
+    assert synonyms(["car"])["car"] == {"auto", "machine", "gondola"}
     (copy / "data.adv").write_bytes(b"")
     with pytest.raises(SyntfError, match=r"data\.adv is damaged: it has no synset"):
-        synonyms(["car"], copy)
-    (copy / "data.noun").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SyntfError, match=r"cannot read .*data\.noun"):
-        synonyms(["car"], copy)
-
-
-def zipped(folder, archive, inside="wordnet/"):
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
-        for name in FILES:
-            file.write(folder / name, inside + name)
-
-
-def test_places_are_tried_in_order(nowhere, toy_wordnet, monkeypatch):
-    """Each is put in place, from the last to the first, and then it is the one found."""
-    with pytest.raises(SyntfError, match=r"not installed.*apt-get.*nltk\.downloader"):
         synonyms(["car"])
-    zipped(toy_wordnet, nowhere / "nltk_data/corpora/wordnet.zip")
-    assert "wordnet.zip" in str(wordnet.find_wordnet())
-    assert synonyms(["car"])["car"] == {"auto", "machine", "gondola"}
-    for place in ("nltk_data/corpora/wordnet", "usual"):
-        shutil.copytree(toy_wordnet, nowhere / place)
-        assert wordnet.find_wordnet() == nowhere / place
-    (nowhere / "usual/data.verb").unlink()  # it is incomplete, so it is skipped
-    assert wordnet.find_wordnet() == nowhere / "nltk_data/corpora/wordnet"
-    monkeypatch.setenv("SYNTF_WORDNET", str(toy_wordnet))
-    assert wordnet.find_wordnet() == toy_wordnet
-    monkeypatch.setenv("SYNTF_WORDNET", str(nowhere))
-    with pytest.raises(SyntfError, match=r"it is not in .* \(SYNTF_WORDNET\)"):
-        wordnet.find_wordnet()
-
-
-def test_damaged_and_other_archives_are_skipped(nowhere, toy_wordnet):
-    archive = nowhere / "nltk_data/corpora/wordnet.zip"
-    zipped(toy_wordnet, archive, inside="other/")
-    with pytest.raises(SyntfError, match="not installed"):
-        wordnet.find_wordnet()
-    archive.write_bytes(b"PK no archive")
-    with pytest.raises(SyntfError, match="not installed"):
-        wordnet.find_wordnet()
-    zipped(toy_wordnet, archive)
-    broken = bytearray(archive.read_bytes())
-    broken[60:70] = bytes(10)  # inside the first file
-    archive.write_bytes(broken)
-    with pytest.raises(SyntfError, match=r"cannot read .*data\.noun"):
+    (copy / "data.adv").unlink()
+    with pytest.raises(SyntfError, match=r"apt-get.* or set SYNTF_WORDNET"):
         synonyms(["car"])
-
-
-@pytest.mark.slow
-def test_nltk_folders_agree_with_nltk(monkeypatch, tmp_path):
-    pytest.importorskip("nltk", reason="NLTK is not here: pip install nltk")
-    monkeypatch.setenv("NLTK_DATA", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
-    code = "import nltk.data; print(*nltk.data.path, sep='\\n')"
-    theirs = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split("\n")
-    assert [str(folder) for folder in wordnet.nltk_folders()] == theirs[:-1]
 
 
 # The real WordNet

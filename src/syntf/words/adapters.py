@@ -11,13 +11,14 @@ import numpy as np
 
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
-from syntf.words.quantize import Table, make_table, quantize
+from syntf.words.quantize import Table, distinct, quantize
 
 
 def from_object(source: Any) -> Table:
     """Return the vectors of a gensim ``KeyedVectors`` or a spaCy pipeline."""
     if hasattr(source, "index_to_key") and hasattr(source, "vectors"):
-        return _from_gensim(source)
+        words = list(map(str, source.index_to_key))
+        return distinct(words, quantize(words, np.asarray(source.vectors), "the KeyedVectors"))
     if hasattr(getattr(source, "vocab", None), "vectors"):
         return from_pipeline(source)[0]
     raise SyntfError(
@@ -40,19 +41,12 @@ def load_pipeline(name: str) -> Any:
         ) from error
 
 
-def _from_gensim(source: Any) -> Table:
-    words = list(source.index_to_key)
-    if not all(isinstance(word, str) for word in words):
-        raise SyntfError("the keys of these KeyedVectors are not all words")
-    return make_table(words, quantize(words, np.asarray(source.vectors), "the KeyedVectors"))
-
-
 def from_pipeline(pipeline: Any) -> tuple[Table, int]:
     """Return the vectors of a spaCy pipeline, and how many of them belong to their word.
 
     A pruned table maps many words to a few rows. The first word of each row is the frequent one
     that the vector belongs to; these words come first, in the order of the rows, and then all
-    others. spaCy stores a missing vector as zeros, so words with zeros are left out and counted.
+    others. spaCy stores a missing vector as zeros, so words with zeros are left out.
     """
     vectors, strings = pipeline.vocab.vectors, pipeline.vocab.strings
     rows = getattr(vectors, "key2row", None)
@@ -65,23 +59,14 @@ def from_pipeline(pipeline: Any) -> tuple[Table, int]:
     nonzero = np.asarray(values.any(axis=1))
     first: dict[int, str] = {}
     others: list[tuple[int, str]] = []
-    unnamed = zeros = 0
     for key, row in rows.items():
-        if key not in strings:
-            unnamed += 1
-        elif not nonzero[row]:
-            zeros += 1
-        elif (word := strings[key]) != first.setdefault(row, word):
-            others.append((row, word))
-    notes = []
-    if unnamed:
-        notes.append(f"{unnamed:,} vectors have no word in the pipeline")
-    if zeros:
-        notes.append(f"{zeros:,} words have a vector of zeros and were left out")
+        if key in strings and nonzero[row]:
+            word = strings[key]
+            if word != first.setdefault(row, word):
+                others.append((row, word))
     own = sorted(first.items())
     place = {row: number for number, (row, _) in enumerate(own)}
     matrix = quantize([word for _, word in own], values[list(place)], "the spaCy pipeline")
     order = own + sorted(others)
-    words = [word for _, word in order]
     matrix = matrix[[place[row] for row, _ in order]]
-    return make_table(words, matrix, notes), len(own)
+    return distinct([word for _, word in order], matrix), len(own)

@@ -18,15 +18,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
-from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import platformdirs
 
-from syntf.core.errors import SyntfError, shortened, suggestion
-from syntf.core.files import place_folder, replacing, sha256_of
+from syntf.core.errors import SyntfError, suggestion
+from syntf.core.files import place_folder, sha256_of
 from syntf.settings import EMBEDDED
 
 FORMAT = "syntf language pack 2"
@@ -44,11 +43,15 @@ PARTS_OF_SPEECH = ("aux", "noun", "verb", "adj", "adv", "other")
 """The parts of speech of a file of lemmas, whose lines are ``form,part of speech,lemma``. A form of
 several parts has the lemma of the first of these."""
 
-ROLES = ("words", "vectors", "vocabulary", "topical", "codebook", "stop_words", "numbers", "lemmas")
-"""What the files of a pack are for. Only a pack whose lexicon is *lemmas* has the last one."""
+FILES = {
+    "words": "words.txt", "vectors": "vectors.npy", "vocabulary": "vocabulary.txt",
+    "topical": "topical.npy", "codebook": "codebook.npz", "stop_words": "function_words.txt",
+    "numbers": "number_words.txt", "lemmas": "lemmas.csv.gz",
+}  # fmt: skip
+"""The files of a pack, by what they are for. Only a pack whose lexicon is *lemmas* has the last."""
 
+_EMBEDDED_FOLDER = Path(__file__).parent.parent / "data"
 _CODE = re.compile("[a-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-_FILE = re.compile(r"\w[\w.-]{0,60}")
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class LanguagePack:
     tokenizer : how texts are split into tokens.
     lexicon : where dictionary forms come from.
     sources : where the data come from.
-    files : the name and the SHA-256 of the file for each role.
+    digests : the SHA-256 of the file for each role.
 
     Examples
     --------
@@ -85,16 +88,16 @@ class LanguagePack:
     tokenizer: Tokenizer
     lexicon: Lexicon
     sources: Sequence[Source]
-    files: Mapping[str, tuple[str, str]]
+    digests: Mapping[str, str]
 
     @cached_property
     def is_embedded(self) -> bool:
         """Whether this is the pack that comes with syntf."""
-        return self.folder == _embedded_folder()
+        return self.folder == _EMBEDDED_FOLDER
 
     @cached_property
     def manifest(self) -> str:
-        """The text of the manifest, the only one for these values."""
+        """The text of the manifest."""
         record = {
             "format": FORMAT,
             "language": self.code,
@@ -102,8 +105,8 @@ class LanguagePack:
             "lexicon": self.lexicon,
             "sources": [asdict(source) for source in self.sources],
             "files": {
-                role: {"name": name, "sha256": digest}
-                for role, (name, digest) in self.files.items()
+                role: {"name": FILES[role], "sha256": digest}
+                for role, digest in self.digests.items()
             },
         }
         return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
@@ -115,7 +118,7 @@ class LanguagePack:
 
     def path(self, role: str) -> Path:
         """Return the file for a role."""
-        return self.folder / self.files[role][0]
+        return self.folder / FILES[role]
 
     def lines(self, role: str) -> list[str]:
         """Return the lines of a word list, without empty ones."""
@@ -142,31 +145,19 @@ class LanguagePack:
             If the folder is not a language pack, or is damaged.
         """
         pack = _read_manifest(Path(folder))
-        for name, digest in pack.files.values():
-            path = pack.folder / name
-            if not path.is_file():
-                raise SyntfError(f"the language pack {folder} is damaged: {name} is missing")
-            if sha256_of(path) != digest:
+        for role, digest in pack.digests.items():
+            if not pack.path(role).is_file() or sha256_of(pack.path(role)) != digest:
                 raise SyntfError(
-                    f"the language pack {folder} is damaged: {name} does not have the digest that "
-                    f"{MANIFEST} states; build the pack again or get it again"
+                    f"the language pack {folder} is damaged: {FILES[role]} does not have the "
+                    f"digest that {MANIFEST} states; build the pack again or get it again"
                 )
         return pack
-
-    def write_manifest(self) -> None:
-        """Write the manifest into the folder of the pack."""
-        with replacing(self.folder / MANIFEST) as file:
-            file.write(self.manifest.encode())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the place and the digest: another process opens its own files, checked."""
-        return _reopened, (None if self.is_embedded else self.folder, self.digest)
 
 
 @cache
 def embedded_pack() -> LanguagePack:
     """Return the English pack that comes with syntf. Its digests are checked by the tests."""
-    return _read_manifest(_embedded_folder())
+    return _read_manifest(_EMBEDDED_FOLDER)
 
 
 def folder() -> Path:
@@ -191,17 +182,15 @@ def find(language: str | PathLike[str] | None) -> LanguagePack:
     name = EMBEDDED if language is None else os.fspath(language)
     if name == EMBEDDED:
         return embedded_pack()
-    is_folder = os.sep in name or Path(name, MANIFEST).is_file()
-    place = Path(name) if is_folder else folder() / name
-    if not is_folder and (not name or not place.is_dir()):
+    place = Path(name) if Path(name, MANIFEST).is_file() else folder() / name
+    if not (place / MANIFEST).is_file():
         known = [EMBEDDED, *installed()]
         raise SyntfError(
             f"there is no language pack {name!r}{suggestion(name, known)} (installed: "
             f"{', '.join(known)}): make one with syntf language build and install it with syntf "
             "language add"
         )
-    manifest = place / MANIFEST
-    return _read_once(place.absolute(), manifest.stat().st_mtime_ns if manifest.is_file() else 0)
+    return _read_once(place.absolute(), (place / MANIFEST).stat().st_mtime_ns)
 
 
 def add(source: str | PathLike[str], *, force: bool = False) -> LanguagePack:
@@ -215,14 +204,12 @@ def add(source: str | PathLike[str], *, force: bool = False) -> LanguagePack:
         )
     if target.exists() and not force:
         raise SyntfError(f"there is a pack for {pack.code} already: replace it with --force")
-    target.parent.mkdir(parents=True, exist_ok=True)
     new = target.with_name(f".{pack.code}.{os.getpid()}")
     try:
-        new.mkdir()
-        for name in (MANIFEST, *(name for name, _ in pack.files.values())):
+        new.mkdir(parents=True)
+        for name in (MANIFEST, *map(FILES.__getitem__, pack.digests)):
             shutil.copyfile(pack.folder / name, new / name)
-        if LanguagePack.read(new).digest != pack.digest:
-            raise SyntfError(f"{source} changed while it was copied: try again")
+        LanguagePack.read(new)
         place_folder(new, target)
     finally:
         shutil.rmtree(new, ignore_errors=True)
@@ -235,62 +222,31 @@ def _read_once(place: Path, changed: int) -> LanguagePack:
     return LanguagePack.read(place)
 
 
-def _reopened(place: Path | None, digest: str) -> LanguagePack:
-    """Return the pack that another process pickled."""
-    pack = embedded_pack() if place is None else _read_manifest(place)
-    if pack.digest != digest:
-        raise SyntfError(
-            f"the language pack in {pack.folder} is not the one that this process was given: "
-            "install the same packs and the same syntf on every machine"
-        )
-    return pack
-
-
-@cache
-def _embedded_folder() -> Path:
-    return Path(str(resources.files("syntf").joinpath("data")))
-
-
 def _read_manifest(folder: Path) -> LanguagePack:
     """Read the manifest of a pack without looking at its other files."""
     path = folder / MANIFEST
-    if not path.is_file():
-        raise SyntfError(f"{folder} is not a language pack: it has no {MANIFEST}")
     try:
-        text = path.read_bytes().decode()
-        record = json.loads(text)
-        if record["format"] != FORMAT:
-            raise SyntfError(
-                f"{path} has the format {shortened(record['format'])!r}, and this version of syntf "
-                f"reads {FORMAT!r}: build the pack again with syntf language build"
-            )
+        record = json.loads(path.read_bytes())
         pack = LanguagePack(
             folder,
             record["language"],
             record["tokenizer"],
             record["lexicon"],
             [Source(**source) for source in record["sources"]],
-            {role: (file["name"], file["sha256"]) for role, file in record["files"].items()},
+            {role: file["sha256"] for role, file in record["files"].items()},
         )
-        is_valid = pack.manifest == text and _is_usable(pack)
-    except OSError as error:
-        raise SyntfError(f"cannot read {path}: {error.strerror}") from None
-    except SyntfError:
-        raise
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise SyntfError(f"{path} is not a valid manifest: {shortened(error)}") from None
-    if not is_valid:
-        raise SyntfError(f"{path} is not a manifest as syntf writes it: build the pack again")
-    return pack
-
-
-def _is_usable(pack: LanguagePack) -> bool:
-    """Tell whether every value of a manifest is one that syntf writes."""
-    needed = {*ROLES} - ({"lemmas"} if pack.lexicon != "lemmas" else set())
-    return (
-        _CODE.fullmatch(pack.code) is not None
-        and pack.tokenizer in get_args(Tokenizer)
-        and pack.lexicon in get_args(Lexicon)
-        and set(pack.files) == needed
-        and all(_FILE.fullmatch(name) for name, _ in pack.files.values())
+        needed = {*FILES} if pack.lexicon == "lemmas" else {*FILES} - {"lemmas"}
+        if (
+            record["format"] == FORMAT
+            and _CODE.fullmatch(pack.code)
+            and pack.tokenizer in get_args(Tokenizer)
+            and pack.lexicon in get_args(Lexicon)
+            and {*pack.digests} == needed
+        ):
+            return pack
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        pass
+    raise SyntfError(
+        f"{folder} is not a language pack of this version of syntf: {path} is missing, or not a "
+        f"manifest with the format {FORMAT!r}; build the pack again with syntf language build"
     )

@@ -8,7 +8,7 @@ files, or from spaCy's data on the language, which needs no pipeline. Nothing is
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.metadata import metadata
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,13 +20,13 @@ from syntf.words.language import PARTS_OF_SPEECH, Source
 from syntf.words.vectors import WordVectors
 
 UNKNOWN_LICENCE = "not stated"
-LARGEST_LIST = 1 << 28
-"""Bytes of a word list or a file of lemmas at most."""
 
 _VECTORS = "words, vectors, vocabulary, topical, codebook"
-_NOUNS = ("noun", "propn")
-_SUDACHI = {"名詞": "noun", "動詞": "verb", "形容詞": "adj", "形状詞": "adj", "副詞": "adv"}
-_PYMORPHY = {"NOUN": "noun", "VERB": "verb", "INFN": "verb", "ADJF": "adj", "ADVB": "adv"}
+_PARTS = {
+    "propn": "noun", "infn": "verb", "adjf": "adj", "advb": "adv",
+    "名詞": "noun", "動詞": "verb", "形容詞": "adj", "形状詞": "adj", "副詞": "adv",
+}  # fmt: skip
+"""Parts of speech of spaCy, pymorphy3 and Sudachi that have another name here."""
 
 
 class Lemma(NamedTuple):
@@ -37,19 +37,21 @@ class Lemma(NamedTuple):
     lemma: str
 
 
-def read_vectors(given: Any, licence: str | None = None) -> tuple[WordVectors, int, Source]:
-    """Read word vectors from a file, ``spacy:MODEL``, or an object of gensim or spaCy.
+def read_vectors(
+    given: str | PathLike[str], licence: str | None
+) -> tuple[WordVectors, int, Source]:
+    """Read word vectors from a file or ``spacy:MODEL``.
 
     Return the vectors, how many of the first of them belong to their word alone, and their source.
     """
-    is_name = isinstance(given, str | PathLike)
-    if is_name and str(given).startswith(SPACY):
-        pipeline = load_pipeline(str(given).removeprefix(SPACY))
+    name = fspath(given)
+    if name.startswith(SPACY):
+        pipeline = load_pipeline(name.removeprefix(SPACY))
         table, own = from_pipeline(pipeline)
         return WordVectors(*table), own, _pipeline_source(_VECTORS, pipeline, licence)
-    vectors = WordVectors.from_object(given)
-    origin = Path(given).name if is_name else type(given).__name__
-    return vectors, len(vectors.words), Source(_VECTORS, origin, licence or UNKNOWN_LICENCE)
+    vectors = WordVectors.read(name)
+    source = Source(_VECTORS, Path(name).name, licence or UNKNOWN_LICENCE)
+    return vectors, len(vectors.words), source
 
 
 def read_lemmas(given: str, code: str, words: Sequence[str]) -> tuple[list[Lemma], Source]:
@@ -61,19 +63,10 @@ def read_lemmas(given: str, code: str, words: Sequence[str]) -> tuple[list[Lemma
     if given.startswith(SPACY):
         pipeline = load_pipeline(given.removeprefix(SPACY))
         return list(_spacy_lemmas(pipeline, words)), _pipeline_source("lemmas", pipeline)
-    if given == "simplemma":
-        simplemma = _imported(given)
-        try:
-            found = [Lemma(word, "noun", simplemma.lemmatize(word, lang=code)) for word in words]
-        except ValueError:
-            raise SyntfError(
-                f"simplemma has no lemmas for {code!r}: give --lemmas another source"
-            ) from None
-        return found, _package_source("lemmas", given)
-    if given == "pymorphy3":
-        return list(_pymorphy_lemmas(code, words)), _package_source("lemmas", given)
-    if given == "sudachi":
-        return list(_sudachi_lemmas(words)), _package_source("lemmas", "sudachidict_core")
+    if given in _PACKAGES:
+        read, package = _PACKAGES[given]
+        with needed_for(f"--lemmas {given}", "languages"):
+            return list(read(code, words)), _package_source("lemmas", package)
     path = Path(given)
     return list(_file_lemmas(path)), Source("lemmas", path.name, UNKNOWN_LICENCE)
 
@@ -101,13 +94,14 @@ def read_word_list(given: str | None, what: str, code: str) -> tuple[list[str], 
 
 def _file_lemmas(path: Path) -> Iterator[Lemma]:
     for number, line in enumerate(_lines(path), 1):
-        fields = line.split("\t")
-        if not 2 <= len(fields) <= 3 or not fields[0] or not fields[1]:
+        form, _, rest = line.partition("\t")
+        lemma, _, part = rest.partition("\t")
+        if not form or not lemma:
             raise SyntfError(
                 f"{path}: line {number} is not a form and a lemma, divided by a tab, with a part "
                 "of speech after another tab or without"
             )
-        yield Lemma(fields[0], _part(fields[2]) if len(fields) == 3 else "noun", fields[1])
+        yield Lemma(form, _part(part or "noun"), lemma)
 
 
 def _spacy_lemmas(pipeline: Any, words: Sequence[str]) -> Iterator[Lemma]:
@@ -117,48 +111,57 @@ def _spacy_lemmas(pipeline: Any, words: Sequence[str]) -> Iterator[Lemma]:
             yield Lemma(word, _part(document[0].pos_), document[0].lemma_ or word)
 
 
+def _simplemma_lemmas(code: str, words: Sequence[str]) -> Iterator[Lemma]:
+    simplemma = import_module("simplemma")
+    try:
+        for word in words:
+            yield Lemma(word, "noun", simplemma.lemmatize(word, lang=code))
+    except ValueError:
+        raise SyntfError(
+            f"simplemma has no lemmas for {code!r}: give --lemmas another source"
+        ) from None
+
+
 def _pymorphy_lemmas(code: str, words: Sequence[str]) -> Iterator[Lemma]:
-    analyzer = _imported("pymorphy3").MorphAnalyzer(lang=code)
+    analyzer = import_module("pymorphy3").MorphAnalyzer(lang=code)
     for word in words:
         best = analyzer.parse(word)[0]
         if best.is_known:
-            yield Lemma(word, _PYMORPHY.get(str(best.tag.POS), "other"), best.normal_form)
+            yield Lemma(word, _part(str(best.tag.POS)), best.normal_form)
 
 
-def _sudachi_lemmas(words: Sequence[str]) -> Iterator[Lemma]:
+def _sudachi_lemmas(code: str, words: Sequence[str]) -> Iterator[Lemma]:
     """Yield the normalised form of each word that Sudachi does not divide, as it reads texts."""
-    with needed_for("lemmas from sudachi", "japanese"):
-        from sudachipy import Dictionary, SplitMode
-    tokenizer = Dictionary(dict="core").create(mode=SplitMode.B)
+    sudachipy = import_module("sudachipy")
+    tokenizer = sudachipy.Dictionary(dict="core").create(mode=sudachipy.SplitMode.B)
     for word in words:
         found = list(tokenizer.tokenize(word))
         if len(found) == 1:
-            part = _SUDACHI.get(found[0].part_of_speech()[0], "other")
-            yield Lemma(word, part, found[0].normalized_form())
+            yield Lemma(word, _part(found[0].part_of_speech()[0]), found[0].normalized_form())
+
+
+_PACKAGES = {
+    "simplemma": (_simplemma_lemmas, "simplemma"),
+    "pymorphy3": (_pymorphy_lemmas, "pymorphy3"),
+    "sudachi": (_sudachi_lemmas, "sudachidict_core"),
+}
+"""What reads lemmas from a package, and the package whose version and licence are recorded."""
 
 
 def _part(name: str) -> str:
     """Return a part of speech of a lexicon; names of things count as nouns."""
     lower = name.strip().lower()
-    return "noun" if lower in _NOUNS else lower if lower in PARTS_OF_SPEECH else "other"
+    part = _PARTS.get(lower, lower)
+    return part if part in PARTS_OF_SPEECH else "other"
 
 
 def _lines(path: Path) -> list[str]:
     """Return the lines of a file without empty ones."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_LIST + 1)
-        if len(raw) > LARGEST_LIST:
-            raise SyntfError(f"{path} is too large for a list of words")
-        text = raw.decode("utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SyntfError(f"cannot read {path} as UTF-8: {shortened(error)}") from None
     return [line.strip() for line in text.split("\n") if line.strip()]
-
-
-def _imported(package: str) -> Any:
-    with needed_for(f"--lemmas {package}", "languages"):
-        return import_module(package)
 
 
 def _pipeline_source(what: str, pipeline: Any, licence: str | None = None) -> Source:

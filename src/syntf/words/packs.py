@@ -5,8 +5,8 @@ import os
 import shutil
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from syntf.core.errors import SyntfError
 from syntf.core.files import place_folder, sha256_of
 from syntf.core.progress import stage
-from syntf.words.language import PARTS_OF_SPEECH, LanguagePack, Lexicon, Source, Tokenizer
+from syntf.words.language import FILES, MANIFEST, PARTS_OF_SPEECH, LanguagePack, Tokenizer
 from syntf.words.pack_sources import Lemma, read_lemmas, read_vectors, read_word_list
 from syntf.words.topicality import weigh
 from syntf.words.vectors import WordVectors
@@ -34,18 +34,12 @@ SHOWN = 30_000
 ELISION = ("fr", "it", "ca", "oc", "ga", "co", "lij", "vec", "wa", "fur")
 """Languages in which an apostrophe divides two words."""
 
-_NAMES = {
-    "words": "words.txt", "vectors": "vectors.npy", "vocabulary": "vocabulary.txt",
-    "topical": "topical.npy", "codebook": "codebook.npz", "stop_words": "stop_words.txt",
-    "numbers": "numbers.txt", "lemmas": "lemmas.csv.gz",
-}  # fmt: skip
-
 
 def build_pack(
     code: str,
     out: str | os.PathLike[str],
     *,
-    vectors: Any,
+    vectors: str | os.PathLike[str],
     topics: MakeTopics,
     lemmas: str | None = None,
     stop_words: str | None = None,
@@ -61,7 +55,7 @@ def build_pack(
     ----------
     code : the language, such as ``fr``.
     out : the folder to write.
-    vectors : a file of word vectors, ``spacy:MODEL``, or an object of gensim or spaCy.
+    vectors : a file of word vectors, or ``spacy:MODEL``.
     topics : makes the codebook of the pack, from the other parts of it.
     lemmas : a file, ``spacy:MODEL``, ``simplemma``, ``pymorphy3`` or ``sudachi``; None for none.
     stop_words, numbers : files with one word on each line; None for spaCy's data.
@@ -101,17 +95,18 @@ def build_pack(
             ("numbers", numerals),
             ("vocabulary", [chosen[row] for row in shown[:OUTPUTS]]),
         ):
-            (new / _NAMES[role]).write_text("\n".join(lines), encoding="utf-8")
-        np.save(new / _NAMES["vectors"], given.at(list(rows.values())))
-        np.save(new / _NAMES["topical"], weigh(named).astype(np.float32))
+            (new / FILES[role]).write_text("\n".join(lines), encoding="utf-8")
+        np.save(new / FILES["vectors"], given.at(list(rows.values())))
+        np.save(new / FILES["topical"], weigh(named).astype(np.float32))
         if lemmas is not None:
             entries = "\n".join(",".join(one) for one in found).encode()
-            (new / _NAMES["lemmas"]).write_bytes(gzip.compress(entries, mtime=0))
-        lexicon: Lexicon = "" if lemmas is None else "lemmas"
-        draft = _describe(new, code, tokenizer, lexicon, sources)
+            (new / FILES["lemmas"]).write_bytes(gzip.compress(entries, mtime=0))
+        pack = LanguagePack(new, code, tokenizer, "lemmas" if lemmas else "", sources, {})
         outputs = np.array(shown[:SHOWN], dtype=np.int32)
-        topics(WordVectors.of_pack(draft), outputs, new / _NAMES["codebook"])
-        _describe(new, code, tokenizer, lexicon, sources).write_manifest()
+        topics(WordVectors.of_pack(pack), outputs, pack.path("codebook"))
+        digests = {role: sha256_of(pack.path(role)) for role in FILES if pack.path(role).is_file()}
+        manifest = replace(pack, digests=digests).manifest
+        (new / MANIFEST).write_text(manifest, encoding="utf-8")
         LanguagePack.read(new)
         place_folder(new, target)
     finally:
@@ -193,12 +188,3 @@ def _words_to_show(
     if len(shown) < 2:
         raise SyntfError("no word of the vectors may name a topic: check the language of --lemmas")
     return shown
-
-
-def _describe(
-    folder: Path, code: str, tokenizer: Tokenizer, lexicon: Lexicon, sources: Sequence[Source]
-) -> LanguagePack:
-    """Return the pack in a folder, with the digests of the files that are there by now."""
-    there = {role: name for role, name in _NAMES.items() if (folder / name).is_file()}
-    files = {role: (name, sha256_of(folder / name)) for role, name in there.items()}
-    return LanguagePack(folder, code, tokenizer, lexicon, sources, files)

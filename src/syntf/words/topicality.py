@@ -7,9 +7,9 @@ because it occurs in fewer contexts. So a word that may name something weighs
     r / (r + 500) · (length / usual length)²
 
 and any other word next to nothing. Here r is its rank in public texts, 1 for the most common word,
-and the usual length is that of vectors of this rank. A language pack, the embedded one too, has the
-weights of its words. For other vectors the lengths are unknown and left out of the formula, and
-words are taken to be English.
+and the usual length is that of vectors of this rank. A language pack has the weights of its words.
+Only those of the embedded one were made with the lengths, which are unknown otherwise and left out
+of the formula. The words of vectors without a pack are taken to be English.
 
 The privacy loss does not depend on this module: it only decides which words of a document are
 drawn.
@@ -18,7 +18,6 @@ drawn.
 import numpy as np
 from numpy.typing import NDArray
 
-from syntf.core.errors import SyntfError
 from syntf.words.vectors import WordVectors
 
 HALF_WEIGHT_RANK = 500
@@ -38,27 +37,15 @@ def topical_weights(vectors: WordVectors) -> NDArray[np.float64]:
     """
     if vectors.pack is None:
         return weigh(names_something(vectors))
-    stored = np.load(vectors.pack.path("topical"), allow_pickle=False)
-    if stored.shape != (len(vectors.words),) or not (stored > 0).all():
-        raise SyntfError(f"{vectors.pack.path('topical')} is not one weight for each word")
-    return np.asarray(stored, dtype=np.float64)
+    return np.asarray(np.load(vectors.pack.path("topical")), dtype=np.float64)
 
 
-def weigh(
-    names: NDArray[np.bool_], lengths: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Compute the weights of words, most frequent first.
+def weigh(names: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the weights of words of unknown lengths, most frequent first.
 
     names : whether each word may name something.
-    lengths : of the original vectors, if they are known.
     """
-    ranks = np.arange(1.0, len(names) + 1)
-    weights = _of_rank(ranks)
-    if lengths is not None:
-        place = np.log(10 + ranks)
-        usual = np.polynomial.Polynomial.fit(place, lengths, 3)(place)
-        weights *= (lengths / usual) ** 2
-    return np.where(names, weights, OTHER_WEIGHT * weights)
+    return _weights_of_ranks(len(names)) * np.where(names, 1, OTHER_WEIGHT)
 
 
 def names_something(vectors: WordVectors) -> NDArray[np.bool_]:
@@ -73,7 +60,7 @@ def names_something(vectors: WordVectors) -> NDArray[np.bool_]:
     [True, False, True, True]
     """
     if vectors.pack is not None:
-        relative = topical_weights(vectors) / _of_rank(np.arange(1.0, len(vectors.words) + 1))
+        relative = topical_weights(vectors) / _weights_of_ranks(len(vectors.words))
         return np.asarray(relative >= 20 * OTHER_WEIGHT)
     embedded = WordVectors.embedded()
     known = names_something(embedded)
@@ -81,5 +68,6 @@ def names_something(vectors: WordVectors) -> NDArray[np.bool_]:
     return np.array([row is None or known[row] for row in rows], dtype=bool)
 
 
-def _of_rank(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(ranks / (ranks + HALF_WEIGHT_RANK))
+def _weights_of_ranks(count: int) -> NDArray[np.float64]:
+    ranks = np.arange(1.0, count + 1)
+    return ranks / (ranks + HALF_WEIGHT_RANK)

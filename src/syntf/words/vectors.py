@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core import cache
-from syntf.core.errors import SyntfError, shortened
+from syntf.core.errors import SyntfError
 from syntf.core.files import sha256_of
 from syntf.settings import SPACY
 from syntf.words import adapters, vector_files
@@ -25,7 +25,7 @@ from syntf.words.quantize import Table, quantize
 CACHED_BYTES = 1 << 25
 """Files of at least this size are read once and then kept as int8 in the cache."""
 
-_SCHEME = "syntf vectors 2"
+_SCHEME = "syntf vectors 3"
 """Change this whenever the same file would be read as another table."""
 
 
@@ -36,7 +36,6 @@ class WordVectors:
     ----------
     words : the words, in the order of the matrix's rows.
     matrix : int8 array, one row for each word.
-    notes : sentences on what was repaired when the vectors were read.
     pack : the language pack that the vectors come from; it has more public data on their words.
 
     Examples
@@ -52,7 +51,6 @@ class WordVectors:
         self,
         words: Sequence[str],
         matrix: NDArray[np.int8],
-        notes: Sequence[str] = (),
         pack: LanguagePack | None = None,
     ) -> None:
         if matrix.ndim != 2 or matrix.shape[0] != len(words) or 0 in matrix.shape:
@@ -64,7 +62,6 @@ class WordVectors:
             raise SyntfError(f"vectors must be int8, not {matrix.dtype}: see WordVectors.quantize")
         self.words = words
         self.matrix = matrix
-        self.notes = list(notes)
         self.pack = pack
 
     def __getstate__(self) -> dict[str, Any]:
@@ -110,11 +107,8 @@ class WordVectors:
     @classmethod
     def of_pack(cls, pack: LanguagePack) -> Self:
         """Return the table of a language pack; memory-mapped."""
-        try:
-            matrix = np.load(pack.path("vectors"), mmap_mode="r", allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise SyntfError(f"cannot read {pack.path('vectors')}: {shortened(error)}") from None
-        return cls(_words_of(pack), matrix, pack=pack)
+        matrix = np.load(pack.path("vectors"), mmap_mode="r", allow_pickle=False)
+        return cls(_words_of(pack), matrix, pack)
 
     @classmethod
     def quantize(cls, words: Sequence[str], matrix: Any) -> Self:
@@ -157,30 +151,17 @@ def _words_of(pack: LanguagePack) -> list[str]:
 def _read_cached(path: Path) -> Table:
     """Read a file, or memory-map its table from the cache.
 
-    The file is hashed again after it was read. If it changed meanwhile, nothing is stored.
+    An entry holds the shape, the int8 numbers, and then the words as JSON.
     """
-    digest = sha256_of(path)
-    key = sha256(f"{_SCHEME}\n{path.suffixes}\n{digest}".encode()).hexdigest()
+    key = sha256(f"{_SCHEME}\n{sha256_of(path)}".encode()).hexdigest()
     entry = cache.folder() / f"{key}.vectors"
-    known = _read_entry(entry)
-    if known is not None:
-        return known
-    table = vector_files.read(path)
-    if sha256_of(path) == digest:
-        about = json.dumps({"words": list(table.words), "notes": table.notes}).encode()
-        shape = np.array(table.matrix.shape, dtype="<i8").tobytes()
-        cache.store(entry, shape, np.ascontiguousarray(table.matrix).data, about)
-    return table
-
-
-def _read_entry(path: Path) -> Table | None:
-    """Read a cache entry: the shape, the int8 numbers, then words and notes as JSON."""
-    raw = cache.mapped(path)
+    raw = cache.mapped(entry)
     if raw is None:
-        return None
-    start = 16
-    rows, columns = raw[:start].view("<i8").tolist()
-    end = start + rows * columns
-    about = json.loads(raw[end:].tobytes())
-    matrix = raw[start:end].view(np.int8).reshape(rows, columns)
-    return Table(about["words"], matrix, about["notes"])
+        table = vector_files.read(path)
+        shape = np.array(table.matrix.shape, dtype="<i8").tobytes()
+        words = json.dumps(table.words).encode()
+        cache.store(entry, shape, np.ascontiguousarray(table.matrix).data, words)
+        return table
+    rows, columns = raw[:16].view("<i8").tolist()
+    end = 16 + rows * columns
+    return Table(json.loads(raw[end:].tobytes()), raw[16:end].view(np.int8).reshape(rows, columns))

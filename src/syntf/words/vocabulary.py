@@ -84,38 +84,22 @@ class Vocabulary:
     def read(cls, path: str | PathLike[str], vectors: WordVectors) -> "Vocabulary":
         """Read a file with one term on each line.
 
-        A file whose first line is ``# syntf vocabulary`` begins with a header: the following lines
-        that begin with ``# ``. One of them must be ``# public: yes`` or ``# public: no``. *no*
-        declares that the terms were taken from texts that are not public; then a release is marked
-        as not private. In a file with any other first line, every line is a term, even if it begins
-        with ``#``, and the terms are public on the word of whoever makes the release.
-
-        Whether a vocabulary is public is *declared*. It is never found out by comparing it with the
-        texts: the result would be visible in the release, and whoever supplies the vocabulary could
-        use it to test whether a text is in the corpus.
+        The terms are public on the word of whoever makes the release. This is *declared*. It is
+        never found out by comparing them with the texts: the result would be visible in the
+        release, and whoever supplies the vocabulary could use it to test whether a text is in the
+        corpus.
         """
-        source = Path(path)
-        if not source.is_file():
-            raise SyntfError(f"no vocabulary file at {source}")
         try:
-            text = source.read_bytes().decode("utf-8-sig", "replace")
+            text = Path(path).read_text(encoding="utf-8-sig", errors="replace")
         except OSError as error:
-            raise SyntfError(f"cannot read {source}: {error.strerror}") from None
-        lines = [line.strip() for line in text.split("\n")]
-        provenance: Provenance = "public"
-        if lines[0] == FIRST_LINE:
-            end = next((i for i, line in enumerate(lines) if not line.startswith("# ")), len(lines))
-            fields = [line[2:].partition(":") for line in lines[1:end]]
-            values = {value.strip() for key, _, value in fields if key.strip().lower() == "public"}
-            if not values or not values <= {"yes", "no"}:
-                raise SyntfError(
-                    f"{source}: the header must say '# public: yes', or '# public: no' if the "
-                    "terms were taken from texts that are not public"
-                )
-            provenance = "fitted" if "no" in values else "public"
-            lines = lines[end:]
-        terms = filter(None, lines)
-        return cls.given(terms, vectors, provenance=provenance, origin=str(path))
+            raise SyntfError(f"cannot read the vocabulary {path}: {error.strerror}") from None
+        if text.startswith(FIRST_LINE):
+            raise SyntfError(
+                f"{path} is a vocabulary of version 0.2, which may come from texts that are not "
+                "public: use fit_vocabulary, or remove the lines with # if its terms are public"
+            )
+        terms = filter(None, map(str.strip, text.split("\n")))
+        return cls.given(terms, vectors, origin=str(path))
 
     def most_frequent(self, size: int | None) -> "Vocabulary":
         """Return the `size` outputs whose vectors come first, in their present order.
