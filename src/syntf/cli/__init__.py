@@ -8,6 +8,7 @@ import click
 
 from syntf import __version__
 from syntf.cli import ends
+from syntf.core.errors import suggestion
 
 COMMANDS = {
     "Make a release": {
@@ -60,6 +61,9 @@ class Program(click.Group):
             return found
         if cmd_name in GONE:
             ctx.fail(f"'{cmd_name}' is gone since 0.3. Use {GONE[cmd_name]}.")
+        if not (ctx.resilient_parsing or cmd_name.startswith("-")):
+            hint = suggestion(cmd_name, self.list_commands(ctx))
+            ctx.fail(f"No such command {cmd_name!r}{hint or '.'}")
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -67,11 +71,14 @@ class Program(click.Group):
             with formatter.section(heading):
                 formatter.write_dl([(f"{name:<10}", help) for name, help in commands.items()])
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(f"{code:>3}", text) for code, text in ends.MEANINGS.items()])
+
 
 @click.group(
     cls=Program,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-    epilog=ends.epilog(),
 )
 @click.version_option(__version__, message="syntf %(version)s")
 def app() -> None:

@@ -35,12 +35,6 @@ MEANINGS = {
 }
 
 
-def epilog() -> str:
-    """Return the list of exit codes for the end of the help."""
-    lines = [f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items()]
-    return "\n".join(["\b", "Exit codes:", *lines])
-
-
 def report(error: BaseException) -> int:
     """Print in one line what stopped a command, and return the exit code for it."""
     match error:

@@ -26,7 +26,7 @@ COLORS = {"green": "green", "amber": "yellow", "red": "red", None: "dim"}
 @option(
     "--out", type=common.FILE, metavar="DIR", help="Folder for evaluation.json and evaluation.csv."
 )
-@common.combine(common.quiet, common.as_json, common.settings, common.reading)
+@common.combine(common.quiet, common.as_json, common.settings)
 def command(
     inputs: tuple[str, ...], text: str, label: str | None, author: str | None, runs: int,
     out: Path | None, quiet: bool, as_json: bool, **options: Any,

@@ -64,7 +64,8 @@ def build(code: str, out: Path, quiet: bool, **options: Any) -> None:
     \b
     Example (German, with fastText's public vectors):
       pip install simplemma
-      syntf language build de --vectors cc.de.300.vec.gz --lemmas simplemma --out pack-de
+      syntf language build de --vectors cc.de.300.vec.gz \\
+        --lemmas simplemma --out pack-de
       syntf language add pack-de
       syntf anonymize mails.csv --language de --out release
     """

@@ -7,6 +7,7 @@ one: the keys are option names, those of one command in a section with its name.
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,7 @@ GONE = {
     "--no-config": f"Run in a folder without {CONFIG}.",
     "--quiet": "Leave it out: this command prints its result alone.",
     "-q": "Leave it out: this command prints its result alone.",
+    "--json": "Leave it out: this command has no figures.",
     "--figures": "Run 'make paper' in a clone of the repository.",
     "--head": _NONE,
     "--slow": _DEFAULT,
@@ -235,18 +237,19 @@ def setting_option(name: str) -> Decorator:
 
 
 SETTING_NAMES = ("preset", *(name for name, one in SETTINGS.items() if one.kind != "object"))
+READING_NAMES = tuple(one.name for one in fields(Reading))
 _BY_OPTION = {
     spelled.replace("_", "-"): name
-    for name in SETTING_NAMES
-    for spelled in (name, (PRESET if name == "preset" else SETTINGS[name]).option or name)
+    for name in (*SETTING_NAMES, *READING_NAMES)
+    for spelled in (name, (SETTINGS[name].option if name in SETTINGS else None) or name)
 }
-"""The settings, by the names of their options and by their own."""
+"""What `--set` can set, by the names of options and by their own."""
 
 
 def _parsed(
     context: click.Context, parameter: click.Parameter, given: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the values of ``--set NAME=VALUE`` by the names of the settings."""
+    """Return the settings of ``--set NAME=VALUE``; how input is read goes to the command."""
     chosen = {}
     for one in given:
         spelled, sign, value = one.partition("=")
@@ -254,6 +257,9 @@ def _parsed(
         if not name or not sign:
             hint = suggestion(spelled.replace("_", "-"), _BY_OPTION)
             raise click.BadParameter(f"{one!r} is not NAME=VALUE with a setting{hint}")
+        if name in READING_NAMES:
+            context.params[name] = value
+            continue
         setting = PRESET if name == "preset" else SETTINGS[name]
         chosen[name] = _type_of(setting).convert(value, parameter, context)
     return chosen
@@ -266,8 +272,8 @@ settings = combine(
     *map(setting_option, ("preset", "document_loss", "language")),
     option(
         "--set", multiple=True, metavar="NAME=VALUE", callback=_parsed,
-        help="Any other setting, by the name of its option of 'syntf anonymize'; may be repeated. "
-        "Example: vocabulary=terms.txt.",
+        help="Any other setting of texts and draws, by the name of its option of 'syntf "
+        "anonymize'; may be repeated. Examples: vocabulary=terms.txt, encoding=cp1252.",
     ),
 )  # fmt: skip
 """The settings that matter to every command, and one option for the others."""
@@ -304,5 +310,4 @@ reading = combine(
 
 def reading_from(options: dict[str, Any]) -> Reading:
     """Take what says how input is read out of the options of a command."""
-    names = ("input_format", "encoding", "delimiter", "sheet", "query")
-    return Reading(**{name: options.pop(name) for name in names})
+    return Reading(**{name: options.pop(name) for name in READING_NAMES if name in options})

@@ -24,7 +24,7 @@ from syntf.settings import SETTINGS
     "--runs", type=click.IntRange(1), default=3, show_default=True,
     help="Releases to draw at each loss.",
 )  # fmt: skip
-@common.combine(common.quiet, common.as_json, common.settings, common.reading)
+@common.combine(common.quiet, common.as_json, common.settings)
 def command(
     inputs: tuple[str, ...], text: str, label: str | None, share: float, runs: int, quiet: bool,
     as_json: bool, **options: Any,
