@@ -1,4 +1,4 @@
-"""Synthetic, differentially private term-frequency vectors: texts to analyse, authors to protect."""
+"""Synthetic, differentially private term-frequency vectors: analyse texts, protect authors."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
