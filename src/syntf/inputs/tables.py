@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 import polars as pl
+from polars.selectors import by_name
 
 from syntf.core.errors import SyntfError
 from syntf.inputs.columns import named, require
@@ -99,10 +100,12 @@ def read_columnar(
         found = table.collect_schema().names()
         header = named(found, name)
         require(columns or (), header)
-        table = table.select(pl.col(old).alias(new) for old, new in zip(found, header, strict=True))
+        names = zip(found, header, strict=True)
+        table = table.select(by_name(old).alias(new) for old, new in names)  # never a pattern
         rows = table.select(pl.len()).collect().item()
         for start in range(0, rows, BATCH):
-            frame = table.select(columns or header).slice(start, BATCH).collect()
+            wanted = map(by_name, columns or header)
+            frame = table.select(wanted).slice(start, BATCH).collect()
             yield min(1.0, (start + BATCH) / rows), frame
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         # The message of polars may quote a text: do not pass it on.
