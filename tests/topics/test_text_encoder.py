@@ -146,6 +146,12 @@ def test_another_encoder_than_that_of_the_codebook_is_refused(book, mean, embedd
         Encoder(words, embedded, load_text_encoder(mean))
 
 
+def test_public_texts_without_a_difference_make_no_codebook(mean, embedded, reader):
+    for texts, told in ((["moon"], "all have the same words"), (["Moon"], "no direction")):
+        with pytest.raises(SyntfError, match=told):
+            build_codebook(pl.Series(texts), embedded, reader, encoder=load_text_encoder(mean))
+
+
 def test_without_its_encoder_a_codebook_encodes_nothing(book, embedded, reader):
     encoder = Encoder(book, embedded)
     assert encoder.column_vectors.any()

@@ -1,8 +1,8 @@
 """Build a codebook from public texts that are about the same things as the texts to release.
 
-The topics are the middles of groups of public texts, in a tree of groups. The numbers of the
-encoder are learnt from the public texts too: their mean, the directions in which they differ, and
-word vectors of their own, from the words that occur together in them (latent semantic analysis).
+The topics are the middles of groups of public texts, in a tree of groups. Beside the word vectors
+stand others that are learnt from the words that occur together in the public texts (latent semantic
+analysis).
 
 The computation uses floating point. The codebook keeps integers, and its digest is recorded in
 every release that uses it. The same texts give the same file on the same machine; another
@@ -28,7 +28,7 @@ from syntf.topics.codebook import Codebook
 from syntf.topics.encoder import COLUMNS, Encoder, sums
 from syntf.topics.integers import CENTRE_LENGTH, WHITENING_SCALE, Vectors, stretch
 from syntf.topics.text_encoder import TextEncoder
-from syntf.topics.tree import grow_tree, to_int8, unit_rows
+from syntf.topics.tree import Points, grow_tree, to_int8, unit_rows
 from syntf.topics.weights import WEIGHT_SCALE, integer_weights, occurrence_weights, word_weights
 from syntf.words.language import embedded_pack
 from syntf.words.topicality import names_something
@@ -41,9 +41,7 @@ MOST_TEXTS = 100_000
 """Of more public texts, this many are used, evenly spaced."""
 
 WHITENING = 0.5
-"""How far the directions of public texts are evened out: 0 not at all, 1 fully."""
-GENERAL_TEXTS = 100
-"""The mean and the directions of the embedded codebook count like this many public texts."""
+"""How far the directions of public documents are evened out: 0 not at all, 1 fully."""
 
 OWN_DIMENSIONS = 100
 OWN_FROM = 200
@@ -123,8 +121,8 @@ def build_codebook(
         codebook, encoded = _by_words(counts, vectors, about)
     else:
         codebook, encoded = _by_encoder(texts[known], counts, vectors, encoder, about)
-    tree = grow_tree(unit_rows(encoded), size)
-    if len(tree.child) < 3:
+    points = unit_rows(encoded[encoded.any(axis=1)])
+    if len(points) < 2 or len((tree := grow_tree(points, size)).child) < 3:
         raise SyntfError("the public texts all have the same words: use texts on several topics")
     return replace(codebook, **tree.arrays())
 
@@ -135,16 +133,9 @@ def _by_words(
     """Return a codebook without topics, and the encoded texts."""
     with stage("learning word vectors", 1) as advance:
         general = general_numbers(vectors)
-        total = sums(counts, general["weight"], general["tf"], vectors.matrix)
-        often = _topic_weights(general, vectors) * _texts_with_word(counts)
-        numbers = {
-            **general,
-            **learn_directions(total, general),
-            **_learn_word_vectors(counts, vectors, general),
-            "word_centre": _mean_of_words(vectors, often),
-            "outputs": _outputs(counts, vectors, general),
-        }
-        encoder = blank_encoder(vectors, **numbers, **about)
+        learnt = _learn_word_vectors(counts, vectors, general)
+        outputs = _outputs(counts, vectors, general)
+        encoder = blank_encoder(vectors, **{**general, **learnt, "outputs": outputs, **about})
         advance(1)
     return encoder.codebook, encoder.encode(counts)
 
@@ -174,13 +165,13 @@ def _by_encoder(
         names = [vectors.words[row] for row in words.tolist()]
         word_total = encoder.rows(names, total.shape[1], advance=advance)
     none = np.zeros(total.shape[1], dtype=np.int16)
-    plain = {"centre": none, "whiten": np.diag(none + np.int16(WHITENING_SCALE))}
     blank = blank_encoder(
         vectors,
         weight=general["weight"],
         tf=general["tf"],
         word_centre=np.rint(stretch(word_total, CENTRE_LENGTH).mean(axis=0)).astype(np.int16),
-        **learn_directions(total[found], plain),
+        **directions(unit_rows(total[found])),
+        common=none,
         outputs=outputs,
         own_rows=words,
         own_weight=np.zeros(len(words), dtype=np.uint16),
@@ -228,25 +219,16 @@ def general_numbers(vectors: WordVectors) -> Numbers:
     }
 
 
-def learn_directions(total: NDArray[np.integer | np.floating], general: Numbers) -> Numbers:
-    """Learn the mean of public texts, and how wide they are in every direction.
-
-    total : a vector of integers for each text; its direction counts.
-    general : the mean and the whitening to begin with.
-    """
-    directions = stretch(total, CENTRE_LENGTH) / CENTRE_LENGTH
-    texts, size = directions.shape
-    share = GENERAL_TEXTS / (GENERAL_TEXTS + texts)
-    centre = (1 - share) * directions.mean(axis=0) + share * general["centre"] / CENTRE_LENGTH
-    centred = directions - centre
-    covariance = (1 - share) * _with_mean_width_one(centred.T @ centred / texts)
-    before = np.linalg.matrix_power(np.linalg.inv(general["whiten"] / WHITENING_SCALE), 4)
-    widths, axes = np.linalg.eigh(covariance + share * _with_mean_width_one(before))
-    whiten = (axes * widths ** (-WHITENING / 2)) @ axes.T
+def directions(documents: Points) -> Numbers:
+    """Return the mean of public documents, and the matrix that evens out their directions."""
+    centre = documents.mean(axis=0)
+    centred = documents - centre
+    widths, axes = np.linalg.eigh(centred.T @ centred / len(documents))
+    widths = np.maximum(widths, 1e-4 * widths.mean() + 1e-9)
+    whiten = (axes * (widths / widths.mean()) ** (-WHITENING / 2)) @ axes.T
     return {
         "centre": np.rint(centre * CENTRE_LENGTH).astype(np.int16),
         "whiten": np.rint(whiten * WHITENING_SCALE).astype(np.int16),
-        "common": np.zeros(size, dtype=np.int16),
     }
 
 
@@ -326,11 +308,6 @@ def _mean_of_words(vectors: WordVectors, weights: NDArray[np.floating]) -> NDArr
     directions = unit_rows(vectors.matrix[rows].astype(np.float64))
     mean = directions.T @ weights[rows] / max(float(weights.sum()), 1e-300)
     return np.asarray(np.rint(mean * CENTRE_LENGTH), dtype=np.int16)
-
-
-def _with_mean_width_one(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    width = float(np.trace(covariance)) / len(covariance)
-    return covariance / (width if width > 0 else 1.0)
 
 
 def _texts_with_word(counts: csr_matrix) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from syntf.core.progress import stage
-from syntf.topics.build import NO_OWN_VECTORS, WHITENING
+from syntf.topics.build import NO_OWN_VECTORS, directions
 from syntf.topics.codebook import Codebook
 from syntf.topics.integers import CENTRE_LENGTH, LENGTH, WHITENING_SCALE
 from syntf.topics.tree import Points, grow_tree, unit_rows
@@ -46,22 +46,19 @@ def write_pack_codebook(vectors: WordVectors, outputs: NDArray[np.int32], path: 
         _topical_words(words, unit_rows(words - word_centre), weights, outputs[:POINTS])
         + _frequent_words(words, often, len(outputs[:POINTS]))
     )
-    centre = documents.mean(axis=0)
-    widths, axes = np.linalg.eigh(np.cov((documents - centre).T))
-    widths = np.maximum(widths, 1e-4 * widths.mean())
-    whiten = (axes * (widths / widths.mean()) ** (-WHITENING / 2)) @ axes.T
+    learnt = directions(documents)
+    centre, whiten = learnt["centre"] / CENTRE_LENGTH, learnt["whiten"] / WHITENING_SCALE
     total = unit_rows((often @ words)[None])
     common = unit_rows((total - centre) @ whiten)[0]
     tree = grow_tree(unit_rows((documents - centre) @ whiten), min(LEAVES, len(documents)))
     Codebook(
         **tree.arrays(),
+        **learnt,
         **NO_OWN_VECTORS,
         outputs=outputs,
         weight=integer_weights(weights, vectors.matrix),
         tf=occurrence_weights(),
-        centre=np.rint(centre * CENTRE_LENGTH).astype(np.int16),
         word_centre=np.rint(word_centre * CENTRE_LENGTH).astype(np.int16),
-        whiten=np.rint(whiten * WHITENING_SCALE).astype(np.int16),
         common=np.rint(COMMON_SHARE * LENGTH * common).astype(np.int16),
         vectors_digest=vectors.digest,
         origin="language",
