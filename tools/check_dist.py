@@ -27,7 +27,8 @@ SESSION = [
     "verify release",
 ]
 LARGEST = 480
-"""Megabytes (2**20 bytes) that a base installation may take on the disk, pip included."""
+"""Megabytes (2**20 bytes) that a base installation may take on the disk: pip and all packages,
+without the byte code that Python adds, which the output names beside it."""
 
 WITHOUT_NETWORK = ["unshare", "--user", "--map-root-user", "--net"]
 
@@ -85,8 +86,13 @@ def install(package: Path, folder: Path) -> None:
         run([*command, str(package)], folder)
         return
     run([*command, "--only-binary", ":all:", str(package)], folder, PATH=str(folder / "bin"), CC="")
-    size = megabytes(folder)
-    print(f"{package.name}: a base installation takes {size:.0f} MB on the disk", flush=True)
+    byte_code = sum(map(megabytes, folder.rglob("__pycache__")))
+    size = megabytes(folder) - byte_code
+    print(
+        f"{package.name}: a base installation takes {size:.0f} MB on the disk, and {byte_code:.0f} "
+        "MB of byte code",
+        flush=True,
+    )
     if size > LARGEST:
         raise SystemExit(f"{package.name}: a base installation may take {LARGEST} MB at most")
 
