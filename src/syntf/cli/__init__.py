@@ -1,5 +1,6 @@
 """The program `syntf`: one file a command, loaded when it is used."""
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -115,11 +116,12 @@ def split_keep(arguments: list[str]) -> list[str]:
 def main() -> None:
     """Run the command in sys.argv; any error becomes one line and an exit code."""
     ends.disable_core_dumps()
+    if "_SYNTF_COMPLETE" in os.environ:  # a shell asks how to complete a line
+        app(prog_name="syntf")
     code: Any
-    try:
-        code = app(split_keep(sys.argv[1:]), "syntf", standalone_mode=False) or ends.Exit.DONE
-    except SystemExit:  # shell completion ends itself
-        raise
+    try:  # not by app(), which hides that a pipe was closed
+        with app.make_context("syntf", split_keep(sys.argv[1:])) as context:
+            code = app.invoke(context) or ends.Exit.DONE
     except BaseException as error:
         code = ends.report(error)
     ends.flush_output()

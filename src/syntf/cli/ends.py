@@ -58,9 +58,10 @@ def report(error: BaseException) -> int:
         case OSError():
             where = f" ({error.filename})" if error.filename else ""
             _print(f"{error.strerror or error}{where}{_unwritten(error)}", error)
-        case KeyboardInterrupt() | click.Abort():
-            cause = error.__context__ or error
-            _print(f"interrupted{_unwritten(cause)}", cause)
+        case KeyboardInterrupt():
+            if sys.stderr.isatty():
+                click.echo(err=True)  # after the ^C that the terminal shows
+            _print(f"interrupted{_unwritten(error)}", error)
             return Exit.INTERRUPTED
         case _:  # also what libraries written in Rust raise, which are not Exceptions
             _print(f"{_bug(error)}{_unwritten(error)}", error)

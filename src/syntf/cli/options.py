@@ -88,6 +88,8 @@ class Command(click.Command):
         self, info_name: str | None, args: list[str], parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:  # fmt: skip
+        if extra.get("resilient_parsing"):  # a shell completes a line
+            return super().make_context(info_name, args, parent, **extra)
         here = click.Context(self, parent, info_name)
         spelled = {name for one in self.params for name in (*one.opts, *one.secondary_opts)}
         for argument in args:

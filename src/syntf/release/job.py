@@ -84,6 +84,10 @@ class Documents:
             unknown=self.unknown[places], names=names,
         )  # fmt: skip
 
+    def kept(self, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns; `select` would take a name such as ``^t.*$`` for a pattern."""
+        return pl.DataFrame([self.columns[name] for name in columns])
+
     @classmethod
     def read(
         cls,
@@ -111,7 +115,7 @@ class Documents:
                     writers = as_names(batch[author]) if author else None
                     names.add(as_names(batch[id]) if id else texts, writers)
                 row = pl.Series(_ROW, np.zeros(len(batch), dtype=np.uint8))
-                frames.append(batch.drop(text).with_columns(row))
+                frames.append(pl.DataFrame([row, *(one for one in batch if one.name != text)]))
                 advance(int(batch.estimated_size()))
         together = np.concatenate(encoded)
         columns = pl.concat(frames, how="vertical_relaxed")
@@ -212,9 +216,7 @@ def anonymize(
     chosen = chosen or Settings.of(**settings)
     one_of("format", format, [*FORMATS])
     flag("shuffle", shuffle)
-    columns = kept.columns_to_keep(text, id, keep)
-    if author == text:
-        raise SyntfError(f"the text column {text!r} cannot name authors: give another --author")
+    columns = kept.columns_to_keep(text, id, keep, author)
     budget = open_ledger(ledger, author, author_loss)
     wanted = list(dict.fromkeys([*columns, *([author] if author else [])]))
 
@@ -236,7 +238,7 @@ def anonymize(
                 )
             total = len(documents)
             documents, most = limited(documents, rows, author, author_loss, source)
-            released = documents.columns.select(columns)
+            released = documents.kept(columns)
             kept.check_values(released)
             scheme = rows.scheme(len(documents))
             if budget is not None and documents.names is not None:

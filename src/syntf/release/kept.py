@@ -50,13 +50,23 @@ _OTHERS = frozenset("id count number type date time year".split())
 """Words in the name of a column that stands for something else about persons."""
 
 
-def columns_to_keep(text: str, id: str | None, keep: Sequence[str]) -> list[str]:
-    """Return the columns that are released as they are, the id first; refuse impossible ones."""
+def columns_to_keep(
+    text: str, id: str | None, keep: Sequence[str], author: str | None = None
+) -> list[str]:
+    """Return the columns that are released as they are, the id first.
+
+    Columns that cannot be released, and an author that cannot be read, are refused.
+    """
     if isinstance(keep, str):
         raise SyntfError(f"keep is a list of columns: keep=[{keep!r}]")
     columns = list(dict.fromkeys([*([id] if id else []), *keep]))
     if text in columns:
         raise SyntfError(f"the text column {text!r} cannot be released: leave it out of --keep")
+    if author == text:
+        raise SyntfError(f"the text column {text!r} cannot name authors: give another --author")
+    for name in (*columns, author or "", text):
+        if name.startswith("^") and name.endswith("$"):
+            raise SyntfError(f"polars takes the column {name!r} for a pattern: rename it")
     for name in columns:
         if name in RESERVED:
             raise SyntfError(

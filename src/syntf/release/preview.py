@@ -68,7 +68,7 @@ def preview(
     others : options of :func:`~syntf.release.job.anonymize` that change nothing here.
     """
     began = perf_counter()
-    columns = kept.columns_to_keep(text, id, keep)
+    columns = kept.columns_to_keep(text, id, keep, author)
     open_ledger(ledger, author, author_loss)
     wanted = [*columns, *([author] if author else [])]
     source = entropy.system
@@ -77,7 +77,7 @@ def preview(
         documents = Documents.read(rows, batches, text, source, corpus.size)
     total = len(documents)
     documents, most = limited(documents, rows, author, author_loss, source)
-    released = documents.columns.select(columns)
+    released = documents.kept(columns)
     kept.check_values(released)
     scheme = rows.scheme(len(documents))
     seconds = perf_counter() - began
