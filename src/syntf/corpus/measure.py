@@ -30,23 +30,16 @@ from math import ceil, erfc, sqrt
 
 import numpy as np
 
-from syntf.core import entropy
+from syntf.core import checks, entropy
 from syntf.corpus.documents import Cells, Documents
 from syntf.corpus.model import fit
 from syntf.corpus.noisy import FIRST, LABELS, SIZE, WORDS, Measurement, NoisySums
 from syntf.corpus.public import PublicWords
-from syntf.corpus.sums import (
-    FIRST_LENGTH,
-    WORDS_LENGTH,
-    Integers,
-    first_sum,
-    words_sum,
-)
+from syntf.corpus.sums import FIRST_LENGTH, WORDS_LENGTH, Integers, first_sum, words_sum
 from syntf.mechanism.gaussian import DiscreteGaussian
 from syntf.privacy import zcdp
 
 MOST_LABELS = 5_000
-MOST_COORDINATES = 20_000_000
 
 FEWEST_TOPICS, MOST_TOPICS, PER_TOPIC = 20, 60, 40
 """Without labels there are 20 to 60 topics: one for each 40 σ of documents."""
@@ -64,18 +57,18 @@ _FINE = 10**6  # variances are found for this squared length, so that rounding h
 class Budget:
     """What a corpus may lose: ε and δ of a document, or of a person with several documents.
 
-    labels_cost : whether labels are selected by their counts; half of δ pays for the threshold.
+    selects_labels : whether labels exist by their noisy counts; half of δ pays for the threshold.
     """
 
     epsilon: float
     delta: float
     documents_per_person: int = 1
-    labels_cost: bool = False
+    selects_labels: bool = False
 
     @property
     def noise_delta(self) -> float:
         """The part of δ that the noise may use."""
-        return self.delta / 2 if self.labels_cost else self.delta
+        return self.delta / 2 if self.selects_labels else self.delta
 
     @cached_property
     def variance(self) -> Fraction:
@@ -83,12 +76,9 @@ class Budget:
         length = self.documents_per_person**2 * _FINE
         return Fraction(zcdp.variance_for(self.epsilon, self.noise_delta, length), _FINE)
 
-    def measurement(
-        self, name: str, coordinates: int, squared_length: int, share: Fraction
-    ) -> Measurement:
+    def measurement(self, name: str, squared_length: int, share: Fraction) -> Measurement:
         """Return a measurement that uses this share of ρ, or less."""
-        variance = ceil(self.variance * squared_length / share)
-        return Measurement(name, coordinates, squared_length, variance)
+        return Measurement(name, squared_length, ceil(self.variance * squared_length / share))
 
     def threshold(self, measurement: Measurement) -> int:
         """Return the noisy count from which a label exists.
@@ -118,10 +108,12 @@ def measure(
     Parameters
     ----------
     labels : a public list of labels; documents with other labels are counted in the size alone.
-        None: labels are selected by their noisy counts if the budget pays for that, and public
-        topics take their place if not, or if none is frequent enough.
+        Without it, labels are selected if the budget says so. Public topics take the place of
+        labels if it does not, or if no label is frequent enough.
     meanings : a text for each label of the list that says what it means.
     """
+    if labels is not None:
+        checks.count("the number of labels", len(labels), MOST_LABELS)
     taken = Fraction(0)
     measurements: list[Measurement] = []
 
@@ -129,14 +121,14 @@ def measure(
         """Add noise to all coordinates: the only place where a number of the corpus is released."""
         nonlocal taken
         taken += share
-        how = budget.measurement(name, len(exact), squared_length, share)
+        how = budget.measurement(name, squared_length, share)
         measurements.append(how)
         return exact + DiscreteGaussian(how.variance).sample(len(exact), source)
 
     label_counts = documents.label_counts()
     size = noisy(SIZE, np.array([label_counts.sum()]), 1, SIZE_SHARE)
     counts = np.zeros(0, dtype=np.int64)
-    if labels is None and budget.labels_cost:
+    if labels is None and budget.selects_labels:
         known = sorted(documents.labels)
         exact = label_counts[[documents.labels[name] for name in known]]
         found = noisy(LABELS, exact, 1, LABELS_SHARE)
@@ -153,8 +145,7 @@ def measure(
 
     has_words = documents_per_sigma >= WORDS_FROM * len(names)
     share = 1 - taken - (WORDS_SHARE if has_words else 0)
-    dimensions = documents.dimensions
-    exact = first_sum(documents.blocks(cells), len(names), dimensions)
+    exact = first_sum(documents.blocks(cells), len(names), documents.dimensions)
     first = noisy(FIRST, exact, FIRST_LENGTH, share)
     sums = NoisySums(
         labels=names,

@@ -10,35 +10,32 @@ on another machine, but rows that are sampled from the integers are the same eve
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_matrix
 
-from syntf.corpus.noisy import FIRST, LABELS, WORDS, NoisySums
+from syntf.corpus.noisy import FIRST, LABELS, SIZE, WORDS, NoisySums
 from syntf.corpus.public import PublicWords
 from syntf.corpus.sums import (
-    COUNT,
-    DIAGONAL,
-    DIRECTION,
-    OFF_DIAGONAL,
+    FIRST_UNITS,
     RARITY,
-    SIDE,
     WORDS_SIDE,
+    Floats,
     Integers,
+    first_parts,
     word_parts,
     word_rarity,
 )
 from syntf.topics.integers import LENGTH
 
-COLUMNS = 8_000
-MOST_CELLS = 20_000_000
+COLUMNS, MOST_CELLS = 8_000, 20_000_000
+"""The columns of a release; fewer if labels × columns would exceed the second number."""
 
-SCALE = 1 << 20
-"""What 1 is among the integers of means, the factor, scores and offsets."""
-ODDS_SCALE = 1 << 10
-"""What 1 is among the integers of the logarithms of odds."""
+SCALE, ODDS_SCALE = 1 << 20, 1 << 10
+"""What 1 is among the integers of a model, and among its logarithms of odds."""
 
 NAME_SHARE, NAME_VARIANCE = 0.5, 0.25
 """Before anything is measured: the share of means that names explain, and its variance."""
@@ -50,8 +47,6 @@ STANDS_OUT = 2.0
 """A sum of words counts if it is so many standard deviations of its noise from what is expected."""
 WORDS_WEIGHT = 3.0
 """The weight of words in scores."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +81,62 @@ class Model:
         return np.asarray(found)
 
 
-def fit(sums: NoisySums, public: PublicWords) -> Model:
+def fit(noisy: NoisySums, public: PublicWords) -> Model:
     """Find the model of noisy sums."""
-    found = _Fit(sums, public)
-    columns = sums.columns if len(sums.columns) else _columns(found, public)
-    odds = np.zeros((0, len(columns)))
-    if len(sums.words):
-        odds = _word_odds(sums, found.shares, columns, public)
+    names = noisy.directions(public) / LENGTH
+    labels, d = names.shape
+    counts, totals, moments = first_parts(noisy.first, labels, d)
+    count_noise, total_noise, moment_noise = noisy.sigma(FIRST) / FIRST_UNITS
+
+    # The trace counts documents, too; counts of labels are shrunk to equality by their noise.
+    n = _combined(
+        float(noisy.size[0]), noisy.sigma(SIZE), np.trace(moments), np.sqrt(2 * d) * moment_noise
+    )[0]
+    n = max(n, 2.0 * labels)
+    if len(noisy.counts):
+        counts, count_noise = _combined(noisy.counts, noisy.sigma(LABELS), counts, count_noise)
+    spread = max(counts.var() - count_noise**2, 0)
+    counts = n / labels + (counts - counts.mean()) * spread / (spread + count_noise**2)
+    counts = np.maximum(counts, 0.1 * n / labels)
+    shares = counts / counts.sum()
+
+    # Means: first where all documents point, then what names explain, then what is left of them,
+    # by a Wiener filter in the axes of all documents.
+    overall = totals.sum(axis=0) / n
+    noise = total_noise**2 * labels / n**2
+    signal = max((overall**2).mean() - noise, 0)
+    overall = overall * signal / (signal + noise)
+    apart = totals / (n * shares[:, None]) - overall
+    variance = (total_noise / (n * shares[:, None])) ** 2
+    by_name = _by_names(names, shares, apart, variance)
+    tau = moment_noise / n
+    spread, axes = cleaned(moments / n - np.outer(overall, overall), tau, 1e-5)
+    spread = 0.5 * spread + 0.5 * spread.mean()
+    rest = (apart - by_name) @ axes
+    scale = (shares[:, None] ** 2 * (rest**2 - variance)).sum()
+    scale = max(scale / ((shares**2).sum() * spread.sum()), 0.01)
+    rest *= scale * spread / (scale * spread + variance)
+    means = overall + by_name + rest @ axes.T
+
+    spread, axes = cleaned(moments / n - (means.T * shares) @ means, tau, 0)
+    more = min(REGULAR * 2 * np.sqrt(d) * tau, REGULAR_MOST * max(spread.sum(), 0.2) / d)
+    spread = np.maximum(spread + more, 1e-3)
+    discriminants = means @ ((axes / spread) @ axes.T)
+    offsets = PRIOR * np.log(shares) - 0.5 * np.einsum("ij,ij->i", discriminants, means)
+
+    columns, odds = noisy.columns, np.zeros((0, len(noisy.columns)))
+    if len(columns):
+        odds = _word_odds(noisy, shares, public)
+    else:
+        columns = _columns(means, discriminants, public)
     return Model(
-        weights=np.maximum(np.rint(found.counts), 1).astype(np.int64),
-        means=_integers(found.means, SCALE),
-        factor=_integers((found.axes * np.sqrt(found.spread)) @ found.axes.T, SCALE),
-        discriminants=_integers(found.discriminants, SCALE),
-        offsets=_integers(found.offsets, SCALE),
-        columns=columns.astype(np.int32),
-        odds=np.clip(np.rint(odds * ODDS_SCALE), -32767, 32767).astype(np.int16),
+        weights=np.maximum(_integers(n * shares, 1), 1),
+        means=_integers(means, SCALE),
+        factor=_integers((axes * np.sqrt(spread)) @ axes.T, SCALE),
+        discriminants=_integers(discriminants, SCALE),
+        offsets=_integers(offsets, SCALE),
+        columns=columns,
+        odds=_integers(odds, ODDS_SCALE).clip(-32767, 32767).astype(np.int16),
     )
 
 
@@ -108,69 +144,18 @@ def _integers(numbers: Floats, scale: int) -> Integers:
     return np.rint(numbers * scale).astype(np.int64)
 
 
-class _Fit:
-    """The steps of a fit, one after another, with lengths of documents as 1."""
-
-    def __init__(self, sums: NoisySums, public: PublicWords) -> None:
-        labels = len(sums.labels)
-        names = sums.directions(public) / LENGTH
-        d = names.shape[1]
-        sigma = sums.sigma(FIRST)
-        first = sums.first.astype(float)
-        counts = first[:labels] / COUNT
-        totals = first[labels : labels * (1 + d)].reshape(labels, d) / (DIRECTION * SIDE)
-        count_noise, total_noise = sigma / COUNT, sigma / (DIRECTION * SIDE)
-        moments = np.zeros((d, d))
-        moments[np.triu_indices(d)] = first[labels * (1 + d) :]
-        moments /= np.where(np.eye(d, dtype=bool), 2 * DIAGONAL, OFF_DIAGONAL) * SIDE**2
-        moments += moments.T
-        moment_noise = sigma / (OFF_DIAGONAL * SIDE**2)
-
-        # The trace counts documents; counts of labels are shrunk to equality by their noise.
-        n = max(np.trace(moments), 2.0 * labels)
-        if len(sums.counts):
-            noise = sums.sigma(LABELS)
-            weight = count_noise**2 / (count_noise**2 + noise**2)
-            counts = weight * sums.counts + (1 - weight) * counts
-            count_noise = count_noise * noise / np.hypot(count_noise, noise)
-        spread = max(counts.var() - count_noise**2, 0)
-        counts = n / labels + (counts - counts.mean()) * spread / (spread + count_noise**2)
-        counts = np.maximum(counts, 0.1 * n / labels)
-        self.counts = counts = counts * n / counts.sum()
-        self.shares = shares = counts / n
-
-        overall = totals.sum(axis=0) / n
-        noise = total_noise**2 * labels / n**2
-        signal = max((overall**2).mean() - noise, 0)
-        overall = overall * signal / (signal + noise)
-        apart = totals / counts[:, None] - overall
-        variance = (total_noise / counts[:, None]) ** 2
-        tau = moment_noise / n
-        by_name = _by_names(names, shares, apart, variance)
-
-        # Wiener filter of what is left, in the axes of all documents.
-        spread, axes = cleaned(moments / n - np.outer(overall, overall), tau, 1e-5)
-        spread = 0.5 * spread + 0.5 * spread.mean()
-        rest = (apart - by_name) @ axes
-        scale = (shares[:, None] ** 2 * (rest**2 - variance)).sum()
-        scale = max(scale / ((shares**2).sum() * spread.sum()), 0.01)
-        rest *= scale * spread / (scale * spread + variance)
-        self.means = means = overall + by_name + rest @ axes.T
-
-        spread, self.axes = cleaned(moments / n - (means.T * shares) @ means, tau, 0)
-        edge = 2 * np.sqrt(d) * tau
-        more = min(REGULAR * edge, REGULAR_MOST * max(spread.sum(), 0.2) / d)
-        self.spread = np.maximum(spread + more, 1e-3)
-        self.discriminants = means @ ((self.axes / self.spread) @ self.axes.T)
-        lengths = np.einsum("ij,ij->i", self.discriminants, means)
-        self.offsets = -0.5 * lengths + PRIOR * np.log(shares)
+def _combined(one: Any, one_noise: float, two: Any, two_noise: float) -> tuple[Any, float]:
+    """Combine two measurements of the same numbers; also return the noise that is left."""
+    weight = two_noise**2 / (one_noise**2 + two_noise**2)
+    return weight * one + (1 - weight) * two, one_noise * np.sqrt(weight)
 
 
 def _by_names(names: Floats, shares: Floats, apart: Floats, variance: Floats) -> Floats:
     """Return the part of class means that the names of labels explain."""
-    known = names - shares @ names
+    known = np.asarray(names.any(axis=1), dtype=float)[:, None]
+    known = known * (names - shares @ names / max((shares @ known).item(), 1e-9))
     size = (shares[:, None] * known**2).sum()
-    if not size > 0:
+    if size < 1e-9:  # no name, or one label alone
         return np.zeros_like(names)
     known = known / np.sqrt(size)
     found = (shares[:, None] * apart * known).sum()
@@ -195,28 +180,20 @@ def cleaned(matrix: Floats, tau: float, floor: float) -> tuple[Floats, Floats]:
     return np.maximum(shrunk, floor), axes
 
 
-def tilts(vectors: NDArray[np.integer], discriminants: Floats) -> Floats:
-    """Return what words say about labels, by the model: words × labels, with unit spread."""
-    found = vectors @ (discriminants - discriminants.mean(axis=0)).T
-    return np.asarray(found / max(found.std(), 1e-9))
-
-
-def _columns(found: _Fit, public: PublicWords) -> NDArray[np.int32]:
+def _columns(means: Floats, discriminants: Floats, public: PublicWords) -> NDArray[np.int32]:
     """Return the words that some label of the model makes likely."""
-    tilt = tilts(public.vectors, found.discriminants)
-    near = 18 * (public.vectors @ found.means.T) / LENGTH + 0.35 * tilt
+    tilts = public.vectors @ (discriminants - discriminants.mean(axis=0)).T
+    near = 18 * (public.vectors @ means.T) / LENGTH + 0.35 * tilts / max(tilts.std(), 1e-9)
     likely = np.exp(near - near.max(axis=0)) * public.frequency[:, None]
     best = (likely / likely.sum(axis=0)).max(axis=1)
-    count = min(COLUMNS, MOST_CELLS // len(found.counts))
+    count = min(COLUMNS, MOST_CELLS // len(means))
     return public.rows[np.sort(np.argsort(-best, kind="stable")[:count])]
 
 
-def _word_odds(
-    sums: NoisySums, shares: Floats, columns: NDArray[np.int32], public: PublicWords
-) -> Floats:
+def _word_odds(noisy: NoisySums, shares: Floats, public: PublicWords) -> Floats:
     """Return the log odds of words for labels; sums that do not stand out of the noise say 0."""
-    sigma = sums.sigma(WORDS) / WORDS_SIDE
-    words = sums.words.reshape(len(shares), len(columns)) / WORDS_SIDE
+    columns, sigma = noisy.columns, noisy.sigma(WORDS) / WORDS_SIDE
+    words = noisy.words.reshape(len(shares), len(columns)) / WORDS_SIDE
     usual = public.frequency[np.searchsorted(public.rows, columns)] * word_rarity(columns) / RARITY
     usual *= max(words.sum(), 1) / usual.sum()
     total = words.sum(axis=0)

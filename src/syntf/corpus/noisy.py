@@ -1,10 +1,8 @@
 """Noisy sums: everything that was measured in a corpus, public from here on."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +15,12 @@ from syntf.topics.integers import Vectors
 SIZE, LABELS, FIRST, WORDS = "size", "labels", "first", "words"
 """The names of measurements."""
 
-_ARRAYS = {"size": "<i8", "counts": "<i8", "first": "<i8", "columns": "<i4", "words": "<i8"}
-
 
 @dataclass(frozen=True)
 class Measurement:
     """One noisy sum: what a document adds to it at most, and the variance of its noise."""
 
     name: str
-    coordinates: int
     squared_length: int
     variance: int
 
@@ -70,27 +65,3 @@ class NoisySums:
             return public.topics(len(self.labels) - 1)[1]
         pairs = zip(self.labels, self.meanings, strict=True)
         return public.directions([meaning or label for label, meaning in pairs])
-
-    def arrays(self) -> dict[str, NDArray[np.integer]]:
-        """Return the numbers, to be stored."""
-        return {name: getattr(self, name).astype(kind) for name, kind in _ARRAYS.items()}
-
-    def header(self) -> dict[str, Any]:
-        """Return everything else as JSON types."""
-        return {
-            "labels": list(self.labels),
-            "meanings": list(self.meanings),
-            "is_by_topic": self.is_by_topic,
-            "measurements": [asdict(each) for each in self.measurements],
-        }
-
-    @classmethod
-    def of(cls, header: Mapping[str, Any], arrays: Mapping[str, NDArray[np.integer]]) -> Self:
-        """Return what :meth:`header` and :meth:`arrays` describe."""
-        return cls(
-            labels=tuple(header["labels"]),
-            meanings=tuple(header["meanings"]),
-            is_by_topic=header["is_by_topic"],
-            measurements=tuple(Measurement(**each) for each in header["measurements"]),
-            **{name: np.asarray(arrays[name]).astype(kind) for name, kind in _ARRAYS.items()},
-        )

@@ -188,7 +188,7 @@ def _tilts(vectors: Vectors, discriminants: Integers) -> NDArray[np.float64]:
     apart = (discriminants - discriminants.sum(axis=0) // count).astype(float)
     tilts = np.floor(apart @ vectors.T.astype(float) / SCALE)
     squares = max(int((tilts * tilts).astype(np.int64).sum()) // tilts.size, 1)
-    return np.rint(tilts * (TILT * _LOGIT / sqrt(squares)))
+    return np.asarray(np.rint(tilts * (TILT * _LOGIT / sqrt(squares))))
 
 
 def _exponentials(below: NDArray[np.floating]) -> NDArray[np.uint32]:

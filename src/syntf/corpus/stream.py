@@ -30,7 +30,8 @@ class Stream:
         size, kind = (2, "<u2") if bits <= 16 else (8, "<u8")
         named = shake_256(len(self._seed).to_bytes(8, "little") + self._seed + name.encode())
         words = np.frombuffer(named.digest(size * count), dtype=kind)
-        return (words >> np.array(8 * size - bits, dtype=words.dtype)).astype(np.int64)
+        drawn = words >> np.array(8 * size - bits, dtype=words.dtype)
+        return np.asarray(drawn, dtype=np.int64)
 
     def normals(self, name: str, count: int) -> NDArray[np.int16]:
         """Return normal numbers times 4096, rounded: each of 65,536 quantiles is as likely."""

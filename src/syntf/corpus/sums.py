@@ -49,10 +49,13 @@ WORDS_LENGTH = WORDS_SIDE**2
 """The largest squared length of what a document adds to the sum of words."""
 RARITY = 64
 """What 1 is among the weights of words."""
+FIRST_UNITS = np.array([COUNT, DIRECTION * SIDE, OFF_DIAGONAL * SIDE**2])
+"""What 1 is among counts, directions, and products off the diagonal."""
 
 _MOST = 1 << 62  # no coordinate of a sum may come near the end of 64 bits
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +70,6 @@ class Block:
     labels: NDArray[np.int64]
     encoded: Vectors
     counts: csr_matrix
-
-
-def first_size(labels: int, dimensions: int) -> int:
-    """Return the number of coordinates of the first sum."""
-    return labels * (1 + dimensions) + dimensions * (dimensions + 1) // 2
 
 
 def first_sum(blocks: Iterable[Block], labels: int, dimensions: int) -> Integers:
@@ -96,6 +94,16 @@ def first_sum(blocks: Iterable[Block], labels: int, dimensions: int) -> Integers
     factors = np.where(np.eye(dimensions, dtype=bool), DIAGONAL, OFF_DIAGONAL)
     triangle = (factors * products)[np.triu_indices(dimensions)]
     return np.concatenate([COUNT * counts, DIRECTION * directions.ravel(), triangle])
+
+
+def first_parts(first: Integers, labels: int, dimensions: int) -> tuple[Floats, Floats, Floats]:
+    """Return counts, sums of directions and the full matrix of products, in documents."""
+    counts, directions, triangle = np.split(first, [labels, labels * (1 + dimensions)])
+    products = np.zeros((dimensions, dimensions))
+    products[np.triu_indices(dimensions)] = triangle
+    products[np.diag_indices(dimensions)] *= OFF_DIAGONAL / DIAGONAL / 2
+    products = (products + products.T) / FIRST_UNITS[2]
+    return counts / FIRST_UNITS[0], directions.reshape(labels, -1) / FIRST_UNITS[1], products
 
 
 def checked_sides(encoded: Vectors) -> Integers:
@@ -148,6 +156,7 @@ def words_sum(blocks: Iterable[Block], labels: int, columns: NDArray[np.int32]) 
 
 def word_parts(counts: csr_matrix, weights: Integers) -> csr_matrix:
     """Return what documents add to the sum of words, given their counts of the columns."""
+    counts.sum_duplicates()
     owners = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     values = weights[counts.indices] * (counts.data > 0)
     squares = np.bincount(owners, weights=values * values, minlength=counts.shape[0])
