@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -152,6 +153,26 @@ def test_a_loss_above_10_is_warned_of_before_anything_is_drawn(
     err = anonymize("--document-loss", loss)[2]
     assert ("several topics of each document are kept" in err) is warned
     assert "ZeroDivisionError" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "loss"),
+    [
+        (["--length", "60"], "480.00"),
+        (["--word-loss", "6"], "750.00"),
+        (["--max-size", "2"], "1,000.00"),
+        (["--length", "60", "--preset", "words"], None),
+        (["--preset", "paper", "--epsilon", "10"], None),
+        (["--length", "60", "--quiet"], None),
+    ],
+)
+def test_options_that_leave_the_promise_of_a_document_are_announced(
+    call, place, monkeypatch, options, loss
+):
+    monkeypatch.setattr(job, "build", lambda *arguments: 1 / 0)
+    err = call("anonymize", "mails.csv", "--text", "body", "--out", "out", *options)[2]
+    found = re.findall("are for single words: a document may lose ([0-9,.]+);", err)
+    assert found == [loss] * (loss is not None)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])

@@ -1,5 +1,6 @@
 """`syntf anonymize`: make a release and print what was made."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,8 @@ from syntf.cli.options import (
     text,
 )
 from syntf.core import entropy
-from syntf.core.exact import shown
+from syntf.core.exact import shown, times_up
+from syntf.settings import Settings
 
 if TYPE_CHECKING:
     from syntf.privacy.guarantee import Guarantee
@@ -109,16 +111,11 @@ def command(
       syntf anonymize mails.csv --text body --keep topic --shuffle --out release
       syntf anonymize mails.csv --text body --preset paper --out paper
     """
+    preset = options["preset"]
     chosen = settings_from(options)
     read = reading_from(options)
-    loss = chosen.document_loss
-    if loss is not None and loss > WEAK and not quiet:
-        console.notify(
-            [
-                f"a loss of {loss:g} is above {WEAK:g}: several topics of each document are kept, "
-                "and whoever holds a text finds its row more often; see syntf evaluate"
-            ]
-        )
+    if not quiet:
+        console.notify(_thoughts(chosen, preset))
     if dry_run:
         from syntf.release.preview import preview
 
@@ -144,6 +141,22 @@ def command(
             console.emit(_record(made))
         elif not quiet:
             _show(made)
+
+
+def _thoughts(chosen: Settings, preset: str | None) -> Iterator[str]:
+    """Yield what to think about before anything is drawn."""
+    if chosen.document_loss is not None and chosen.document_loss > WEAK:
+        yield (
+            f"a loss of {chosen.document_loss:g} is above {WEAK:g}: several topics of each "
+            "document are kept, and whoever holds a text finds its row more often; see syntf "
+            "evaluate"
+        )
+    if chosen.word_loss is not None and preset is None:
+        loss = times_up(chosen.word_loss, chosen.length)
+        yield (
+            f"these options are for single words: a document may lose {shown(loss, 2)}; say "
+            "--preset words if that is meant, or use --document-loss"
+        )
 
 
 def _record(made: "Made") -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """`syntf ledger`: create and show budgets over all releases, and cancel a run."""
 
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -55,17 +57,10 @@ def show(file: Path, as_json: bool) -> None:
     if as_json:
         console.emit(
             {
-                "accounts": {
-                    kind: {name: str(value) for name, value in vars(account).items()}
-                    for kind, account in accounts.items()
-                },
-                "runs": [
-                    {name: value if isinstance(value, int) else value and str(value)
-                     for name, value in vars(run).items()}
-                    for run in runs
-                ],
+                "accounts": {kind: _record(account) for kind, account in accounts.items()},
+                "runs": [_record(run) for run in runs],
             }
-        )  # fmt: skip
+        )
         return
     console.table(
         (
@@ -97,3 +92,11 @@ def cancel(file: Path, run: int) -> None:
     """
     done = Ledger(file).cancel(run)
     console.say(f"Run {done.number} no longer counts: {done.documents:,} documents.")
+
+
+def _record(one: object) -> dict[str, Any]:
+    """Return the fields of an account or a run for JSON; amounts are texts, which are exact."""
+    return {
+        name: str(value) if isinstance(value, Decimal) else value
+        for name, value in vars(one).items()
+    }
