@@ -408,4 +408,3 @@ def _check_archive(path: Path, documents: int, entries: int) -> None:
         raise SyntfError(f"{path.name} holds other arrays than those of a sparse matrix")
     if any(member.file_size > 8 * max(documents + 1, entries) + 256 for member in members):
         raise SyntfError(f"{path.name} has more entries than the answers give")
-
