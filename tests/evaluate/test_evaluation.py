@@ -172,11 +172,12 @@ def test_evaluate_prints_sentences_and_json(call, tmp_path):
 def test_tune_prints_a_command_that_works(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     arguments = ("tune", EXAMPLE, "--label", "topic", "--keep", 0.3, "--runs", 1)
-    code, shown, _ = call(*arguments, "--set", "pilot=no", "--set", "numbers=yes")
+    chosen = ("pilot=no", "numbers=yes", "encoding=latin-1")
+    code, shown, _ = call(*arguments, *(word for one in chosen for word in ("--set", one)))
     assert code == 0
     line = shlex.split(shown.strip().splitlines()[-1])
     assert line[:2] == ["syntf", "anonymize"]
-    assert {"--no-pilot", "--keep-numbers", "--shuffle"} <= set(line)
+    assert {"--no-pilot", "--keep-numbers", "--shuffle", "latin-1"} <= set(line)
     assert call(*line[1:])[0] == 0
     promise = json.loads((tmp_path / "release" / "guarantee.json").read_text())
     assert str(promise["loss_per_document"]).removesuffix(".0") in line

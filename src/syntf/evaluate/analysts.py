@@ -28,7 +28,7 @@ FEWEST_TESTED = 5  # documents of a suspect to be tested on, at least
 WORD_VECTORS = "word vectors"
 MODELS: dict[str, Callable[[Any], Sequence[Any]]] = {
     "naive Bayes": lambda _: [TfidfTransformer(), MultinomialNB(alpha=0.01)],
-    "linear SVM": lambda _: [TfidfTransformer(), LinearSVC()],
+    "linear SVM": lambda _: [TfidfTransformer(), LinearSVC(dual=True, random_state=0)],
     WORD_VECTORS: lambda vectors: [
         TfidfTransformer(sublinear_tf=True),
         FunctionTransformer(lambda rows: rows @ vectors, accept_sparse=True),

@@ -27,7 +27,7 @@ FEWEST = 20  # fewer documents give no figure worth reading
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Documents in order: their texts, and what is known of them.
+    """Documents in order.
 
     labels, authors : a number for each document, :data:`UNKNOWN` where there is none.
     train : whether a document is learned from. The others take no part in learning.

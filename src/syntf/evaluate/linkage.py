@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 MOST_TEXTS = 2000  # whose rows are looked for
 CELLS = 1 << 22  # texts times answers at most; with many answers, fewer texts are looked for
 BLOCK = 512  # rows, texts or answers that are looked at together
-HUNDRED = 100  # texts of which one may be a false alarm, and texts that count as rare
+HUNDRED = 100  # of so many texts one may be a false alarm, and so many count as rare
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +64,16 @@ class Holder:
     def chances(self, scheme: Scheme, members: NDArray[np.intp]) -> Floats:
         """Return two log-probabilities of each answer, each texts × columns of a scheme.
 
-        First under each held text, then under any other text of the members, who answered from it.
+        First under each held text, then under any other text of `members`, who answered from it.
         """
         are_all = len(members) == len(self.encoded)  # then the result is the same in every run
         if are_all and self._of_all and self._of_all[0][0] is scheme:
             return self._of_all[0][1]
+        known = self.encoded[self.places], self.encoded[members]
+        if scheme.draws > 1:  # the held texts stand for all
+            members, known = self.places, (self.held, self.held)
         held, own, everyone = (
-            _shares(scheme, scheme.find_targets(encoded))
-            for encoded in (self.held, self.encoded[self.places], self.encoded[members])
+            _shares(scheme, scheme.find_targets(each)) for each in (self.held, *known)
         )
         total = kron(np.ones((1, len(members))), identity(_positions(scheme))) @ everyone
         texts, found = len(self.places), _chances(scheme, vstack([held, own, total]).tocsc())
@@ -174,7 +176,6 @@ def _mean_of_others(given: Floats) -> Floats:
 
 
 def _blocks(numbers: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-    """Yield some numbers at a time."""
     return (numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK))
 
 

@@ -32,8 +32,7 @@ class Release:
     learn, labels, authors : the rows that they learn from, with the label and author of each.
     test : a row for each document of the corpus that is not learned from, in their order.
     vectors : public vectors of the words; None if there are none.
-    drawn, holder : the answers behind the rows, and who looks for the row of a text among them;
-        None where no row belongs to a document.
+    drawn, holder : where rows belong to documents, their answers and who looks for them.
     """
 
     learn: csr_matrix
