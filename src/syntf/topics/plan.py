@@ -49,7 +49,7 @@ MANY_DOCUMENTS = 7500
 _LOSSES = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 11.0, 12.0)
 _TOPICS = {
     "general": {  # without a pilot
-        300: (3, 8, 30, 60, 100, 150, 150, 150),
+        300: (3, 8, 30, 60, 80, 100, 100, 100),
         1500: (3, 8, 30, 60, 150, 300, 300, 300),
         MANY_DOCUMENTS: (4, 10, 50, 100, 300, 600, 1000, 1000),
     },
@@ -108,7 +108,7 @@ def make_plan(
     >>> make_plan(10.0, 18_846, Codebook.embedded())
     Plan(topics=300, draws=1, loss_per_draw=10.0, rounds=0, pilot=1884, sharpened_topics=290)
     >>> make_plan(30.0, 300, Codebook.embedded())
-    Plan(topics=150, draws=3, loss_per_draw=10.0, rounds=0, pilot=0, sharpened_topics=0)
+    Plan(topics=100, draws=3, loss_per_draw=10.0, rounds=0, pilot=0, sharpened_topics=0)
     """
     leaves = int(np.count_nonzero(codebook.leaves))
     many = MANY_DOCUMENTS if documents is None else documents
