@@ -38,14 +38,11 @@ def named(columns: Sequence[str], file: str) -> list[str]:
     ['column_0', 'text']
     """
     names = [name or f"column_{place}" for place, name in enumerate(columns)]
-    for name in names:
-        if names.count(name) > 1:
-            if all(map(_looks_like_a_name, names)):
-                raise SyntfError(f"{file} has two columns called {name!r}: rename one")
-            raise SyntfError(
-                f"{file} has the same value twice in its first line, which looks like data, not "
-                "column names: add a header row, or rename a column"
-            )
+    if len(set(names)) < len(names):
+        raise SyntfError(
+            f"{file} has two columns of the same name: rename one, or add a header row if its "
+            "first line is data"
+        )
     return names
 
 
@@ -54,22 +51,18 @@ def require(columns: Sequence[str], existing: Sequence[str]) -> None:
     for column in columns:
         if column not in existing:
             found = (
-                "the first line looks like data, not column names: add a header row, or check the "
-                "name if there is one"
+                "the first line looks like data, not column names: add a header row, or check "
+                "--input-format and --encoding"
             )
             if all(map(_looks_like_a_name, existing)):
                 listed = ", ".join(existing[:LISTED_COLUMNS])
-                if len(existing) > LISTED_COLUMNS:
-                    listed += f" and {len(existing) - LISTED_COLUMNS} more"
-                found = f"the columns are: {listed}{_suggested(column, existing)}"
-                if any("\ufffd" in name for name in existing):
-                    found += (
-                        "; some of these names could not be decoded: name the encoding of the file "
-                        "by --encoding, for example cp1252"
-                    )
+                more = ", …" if len(existing) > LISTED_COLUMNS else ""
+                hint = suggestion(column, existing)
                 if column == "text":  # the name that is looked for unless --text gives another
-                    start = " Name" if found.endswith("?") else "; name"
-                    found += f"{start} the column of the texts with --text"
+                    usual = _usual(NAMES_OF_TEXTS, existing)
+                    hint = hint or (f"; did you mean {usual!r}?" if usual else ".")
+                    hint += " Name the column of the texts with --text"
+                found = f"the columns are: {listed}{more}{hint}"
             raise SyntfError(f"no column {column!r}; {found}")
 
 
@@ -152,14 +145,6 @@ def _usual(names: Sequence[str], columns: Sequence[str]) -> str | None:
     return next((known[name] for name in names if name in known), None)
 
 
-def _suggested(column: str, existing: Sequence[str]) -> str:
-    """Suggest a column of a similar name, or one of a usual name in place of the usual 'text'."""
-    if found := suggestion(column, existing):
-        return found
-    fitting = _usual(NAMES_OF_TEXTS, existing) if column == "text" else None
-    return f"; did you mean {fitting!r}?" if fitting else ""
-
-
 def _without_categories(kind: Any) -> Any:
     if isinstance(kind, pl.Categorical | pl.Enum):
         return pl.String()
@@ -175,4 +160,4 @@ def _without_categories(kind: Any) -> Any:
 def _looks_like_a_name(column: str) -> bool:
     """Return whether a name may be shown. The first line of a file without a header is a text."""
     short = len(column) <= 40 and len(column.split()) <= 4
-    return short and column.isprintable() and not set(column) & set('{}"<>')
+    return short and column.isprintable() and not set(column) & set('{}"<>\ufffd')

@@ -20,7 +20,7 @@ from syntf.inputs.databases import read_postgresql, read_sqlite
 from syntf.inputs.documents import Document, list_folder, read_documents, single_document
 from syntf.inputs.encodings import codec_of, marked_codec
 from syntf.inputs.excel import read_excel
-from syntf.inputs.formats import format_of, likely_format
+from syntf.inputs.formats import format_of
 from syntf.inputs.json_rows import read_json
 from syntf.inputs.mail import read_mbox
 from syntf.inputs.packed import unpacked
@@ -92,7 +92,6 @@ class Corpus:
     ) -> None:
         self.notices: list[str] = []
         self.bytes_read = 0
-        self._start = b""  # the first bytes of the file that is read
         self._text = text
         self._needed = [] if text is None else [text]
         self._wanted = None if columns is None else list(dict.fromkeys([*self._needed, *columns]))
@@ -123,7 +122,6 @@ class Corpus:
         self.size = sum(self._sizes)
         self._source = self._batches()
         self._first: list[pl.DataFrame] = []
-        self._begun = False
 
     def head(self, rows: int = 1000) -> pl.DataFrame:
         """Return the first rows; :meth:`batches` yields them nevertheless."""
@@ -136,9 +134,6 @@ class Corpus:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield all rows with the wanted columns, once. A null text is an empty text."""
-        if self._begun:
-            raise RuntimeError("a corpus is read once")
-        self._begun = True
         return chain(self._first, self._source)
 
     def close(self) -> None:
@@ -172,15 +167,11 @@ class Corpus:
         rows = size = 0
         schema: pl.Schema | None = None
         for one, all_bytes in zip(self._inputs, self._sizes, strict=True):
-            end, self._start = self.bytes_read + all_bytes, b""
-            empty = True
+            end, empty = self.bytes_read + all_bytes, True
             try:
                 for frame in map(self._selected, self._frames(one)):
-                    if schema is not None and frame.schema != schema:
-                        other = (
-                            "has other columns, or columns of other types, than the files before"
-                        )
-                        raise SyntfError(f"{one.place.shown} {other} it")
+                    if frame.schema != (schema or frame.schema):
+                        raise SyntfError("its columns, or their types, are not those of the first")
                     schema, empty = frame.schema, empty and not frame.height
                     held.append(frame)
                     rows, size = rows + frame.height, size + int(frame.estimated_size())
@@ -218,8 +209,8 @@ class Corpus:
         """Yield rows while the bytes of a file are read and unpacked."""
         name, codec, before = place.shown, self._codec, self.bytes_read
         with plain_errors(place), place.open() as raw, unpacked(raw, place.suffix, name) as plain:
-            self._start = plain.peek(64)[:64]
-            if format in _MARKED and (marked := marked_codec(self._start, codec)) != codec:
+            marked = marked_codec(plain.peek(4), codec) if format in _MARKED else codec
+            if marked != codec:
                 codec = marked
                 self._note(f"{name} is read as {marked}, by its byte order mark")
             note = self._note
@@ -259,5 +250,4 @@ class Corpus:
         name = one.place.shown
         which = f"{name}: " if len(self._inputs) > 1 and name not in str(error) else ""
         told = [note.removeprefix(f"{name}: ") for note in self.notices if note.startswith(name)]
-        hints = [likely_format(self._start, one.format), *told]
-        return type(error)("; ".join([f"{which}{error}", *filter(None, hints)]))
+        return type(error)("; ".join([f"{which}{error}", *told]))

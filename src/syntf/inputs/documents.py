@@ -7,12 +7,11 @@ read as what its name says is an empty document.
 
 import io
 import logging
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -75,57 +74,41 @@ def _rows(documents: Iterable[Document], codec: str, width: int, note: Note) -> 
         )
 
 
-def single_document(place: Place) -> Document:
+def single_document(place: Place, path: str | None = None) -> Document:
     """Return a file as a document; refuse it if the package that reads it is not installed."""
     with needed_for(f"reading {place.shown}", "files"):
         if package := _PACKAGES.get(kind_of(place.name) or ""):
             import_module(package)
-    return place, place.name
+    return place, path or place.name
 
 
 def list_folder(folder: Path, note: Note) -> list[Document]:
     """Return the documents of a folder; refuse a folder of tables, or of no documents."""
     documents: list[Document] = []
-    tables: list[Path] = []
     left_out: Counter[str] = Counter()
-    needed = ""
-    for path in _entries_below(folder):
-        kind = kind_of(path.name)
-        if path.is_symlink():
-            left_out["links"] += 1
-        elif kind is not None and (kind not in _PACKAGES or find_spec(_PACKAGES[kind])):
-            documents.append((Place(str(path)), shown_path(path.relative_to(folder))))
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        is_link = path.is_symlink()
+        if any(part.startswith(".") for part in inside.parts) or (path.is_dir() and not is_link):
+            continue
+        if is_link or kind_of(path.name) is None:
+            left_out["links" if is_link else "".join(suffixes(path.name))] += 1
         else:
-            left_out["".join(suffixes(path.name))] += 1
-            tables += [path] * (suffixes(path.name)[0] in FORMATS)
-            if kind is not None:
-                needed = " (the extra 'files' reads .pdf and .docx)"
+            documents.append(single_document(Place(str(path)), shown_path(inside)))
     shown = shown_path(folder)
-    if tables and len(tables) >= len(documents):
-        ending = Counter("".join(suffixes(path.name)) for path in tables).most_common(1)[0][0]
-        inside = any(path.parent != folder for path in tables)
-        pattern = shown_path(folder / f"{'**/' * inside}*{ending}")
+    tables = [ending for ending in left_out if suffixes(f"a{ending}")[0] in FORMATS]
+    if sum(left_out[ending] for ending in tables) >= max(1, len(documents)):
+        ending = max(tables, key=left_out.__getitem__)
         raise SyntfError(
             f"the folder {shown} holds {ending} files, which have many documents each: give them "
-            f"as '{pattern}', in quotes"
+            f"as '{shown}/**/*{ending}', in quotes"
         )
     counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(left_out.items()))
-    notice = counted and f"left out of the folder {shown}: {counted}{needed}"
     if not documents:
-        raise SyntfError(f"the folder {shown} holds no documents{notice and f'; {notice}'}")
-    if notice:
-        note(notice)
+        raise SyntfError(f"the folder {shown} holds no documents, but {counted or 'nothing'}")
+    if counted:
+        note(f"left out of the folder {shown}: {counted}")
     return documents
-
-
-def _entries_below(folder: Path) -> list[Path]:
-    """Return files and links in a folder and its subfolders, sorted, without hidden ones."""
-    found: list[Path] = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
-        found += [Path(place, name) for name in (*names, *links) if not name.startswith(".")]
-    return sorted(found)
 
 
 def _read_pdf(raw: bytes) -> str:
@@ -137,15 +120,8 @@ def _read_pdf(raw: bytes) -> str:
 
 def _read_docx(raw: bytes) -> str:
     from docx import Document
-    from docx.table import Table
+    from docx.oxml.ns import qn
+    from docx.text.paragraph import Paragraph
 
-    def texts(container: object) -> list[str]:
-        found: list[str] = []
-        for item in container.iter_inner_content():  # type: ignore[attr-defined]
-            if isinstance(item, Table):
-                found += [text for row in item.rows for cell in row.cells for text in texts(cell)]
-            else:
-                found.append(item.text)
-        return found
-
-    return "\n".join(texts(Document(io.BytesIO(raw))))
+    body: Any = Document(io.BytesIO(raw)).element.body
+    return "\n".join(Paragraph(one, None).text for one in body.iter(qn("w:p")))  # in tables, too

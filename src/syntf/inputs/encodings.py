@@ -22,16 +22,14 @@ def codec_of(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name
         "".encode(encoding)  # some codecs, such as base64, are not of texts
+        if name not in _NOT_OF_TEXTS and not name.startswith(_WITH_SHIFTS):
+            return UTF_8 if name == "utf-8" else encoding
     except (LookupError, ValueError):
-        raise SyntfError(f"no encoding of texts is called {encoding!r}") from None
-    if name in _NOT_OF_TEXTS:
-        raise SyntfError(f"no file is in the encoding {encoding!r}")
-    if name.startswith(_WITH_SHIFTS):
-        raise SyntfError(
-            f"files in {encoding!r} cannot be read, since a text in this encoding can change how "
-            "the next one is read: convert them to UTF-8"
-        )
-    return UTF_8 if name == "utf-8" else encoding
+        pass
+    raise SyntfError(
+        f"{encoding!r} is no encoding in which every text can be read by itself: name another one, "
+        "such as cp1252, or convert the files to UTF-8"
+    )
 
 
 def marked_codec(head: bytes, codec: str) -> str:

@@ -1,7 +1,7 @@
 """Read a sheet of an Excel file (.xlsx), every cell by itself."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO, Any
 
 import polars as pl
@@ -9,7 +9,7 @@ import polars as pl
 from syntf.core.errors import SyntfError, suggestion
 from syntf.core.extras import needed_for
 from syntf.inputs.columns import named
-from syntf.inputs.tables import Note, Row, as_text, frames
+from syntf.inputs.tables import Note, as_text, frames
 
 
 def read_excel(file: IO[bytes], name: str, sheet: str | None, note: Note) -> Iterator[pl.DataFrame]:
@@ -32,7 +32,10 @@ def read_excel(file: IO[bytes], name: str, sheet: str | None, note: Note) -> Ite
                 f"{name}: the first row of the sheet names no columns: remove the rows above the "
                 "names"
             )
-        yield from frames(named(header, name), _cells(rows, len(header), name, note))
+        width = len(header)
+        cells = ([as_text(value) for value in row[:width]] for row in rows)
+        padded = ([*row, *[None] * (width - len(row))] for row in cells)
+        yield from frames(named(header, name), padded)
         book.close()
     except SyntfError:
         raise
@@ -50,16 +53,3 @@ def _sheet(book: Any, wanted: str | None, name: str, note: Note) -> Any:
     if wanted is None and len(titles) > 1:
         note(f"{name}: read the first of {len(titles)} sheets; --sheet NAME reads another")
     return book.worksheets[titles.index(wanted) if wanted else 0]
-
-
-def _cells(rows: Iterator[Sequence[Any]], width: int, name: str, note: Note) -> Iterator[Row]:
-    blank = beyond = 0
-    for row in rows:
-        cells = [as_text(value) for value in row]
-        blank = 0 if any(cells) else blank + 1
-        beyond += any(cells[width:])
-        yield [*cells[:width], *[None] * (width - len(cells))]
-    if blank:
-        note(f"{name}: blank rows at the end, which are empty documents: {blank:,}")
-    if beyond:
-        note(f"{name}: rows with cells beyond the named columns, which are left out: {beyond:,}")

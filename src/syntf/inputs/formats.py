@@ -28,23 +28,6 @@ DOCUMENTS = {
 WHOLE_FILES = ("parquet", "arrow", "sqlite")
 """Formats that are read from a plain file only, neither packed nor from a pipe."""
 
-_SAVE_AS = {
-    ".xls": "open it in Excel and save it as .xlsx",
-    ".ods": "open it in LibreOffice and save it as .xlsx or .csv",
-    ".doc": "open it in Word and save it as .docx",
-    ".pst": "export its mails as .mbox or .eml files",
-    ".msg": "save it as .eml",
-}
-"""What to do about formats that are not read."""
-
-_SIGNATURES = (
-    (b"PAR1", "a Parquet file", "parquet"), (b"ARROW1", "an Arrow file", "arrow"),
-    (b"PK\x03\x04", "a zip archive or an Excel file", "xlsx"), (b"\x1f\x8b", "a gzip file", None),
-    (b"SQLite format 3", "an SQLite file", "sqlite"), (b"From ", "an mbox file", "mbox"),
-    (b"%PDF-", "a PDF file", None), (b"[", "a JSON array", "json"), (b"{", "JSON lines", "jsonl"),
-)  # fmt: skip
-"""How files of a format begin, what they are called in messages, and their --input-format."""
-
 
 def format_of(place: Place, chosen: str | None) -> str:
     """Return the format of an input: the chosen one, or what its name ends in."""
@@ -52,21 +35,17 @@ def format_of(place: Place, chosen: str | None) -> str:
         one_of("input_format", chosen, INPUT_FORMATS)
     if place.is_database:
         return "postgresql"
-    if place.address == STDIN and chosen is None:
-        raise SyntfError("say what standard input holds: --input-format csv, tsv or jsonl")
-    if place.address == STDIN and chosen in WHOLE_FILES:
-        raise SyntfError(f"a pipe cannot hold {chosen}: give the name of the file")
     if place.is_folder and chosen is None:
         return "folder"
+    if place == Place(STDIN) and chosen is None:
+        raise SyntfError("say what standard input holds: --input-format csv, tsv or jsonl")
     format = chosen or _format_by_name(place)
-    if format in WHOLE_FILES and place.suffix in (*COMPRESSED, ARCHIVE):
-        raise SyntfError(f"cannot read {place.shown} in this form: unpack it first")
+    if format in WHOLE_FILES and (place == Place(STDIN) or place.suffix in (*COMPRESSED, ARCHIVE)):
+        raise SyntfError(f"cannot read {format} from {place.shown}: give a file, unpacked")
     return format
 
 
 def _format_by_name(place: Place) -> str:
-    if advice := _SAVE_AS.get(place.suffix):
-        raise SyntfError(f"cannot read {place.shown}: {advice}")
     name = place.name
     if place.suffix == ARCHIVE:
         with place.open() as raw, open_archive(raw, place.shown) as inner:
@@ -74,10 +53,10 @@ def _format_by_name(place: Place) -> str:
     suffix, _ = suffixes(name)
     format = FORMATS.get(suffix) or ("document" if suffix in DOCUMENTS else None)
     if format is None:
+        known = ", ".join((*FORMATS, *DOCUMENTS))
         raise SyntfError(
-            f"cannot tell the format of {place.name}: it must end in {', '.join(FORMATS)}, .txt, "
-            f".md, .log, .eml, .html, .pdf or .docx ({', '.join((*COMPRESSED, ARCHIVE))} may "
-            "follow), or say it with --input-format"
+            f"cannot tell the format of {place.name}: say it with --input-format, or save it as "
+            f"one of {known} ({', '.join((*COMPRESSED, ARCHIVE))} may follow)"
         )
     return format
 
@@ -92,19 +71,6 @@ def kind_of(name: str) -> str | None:
     """
     suffix, _ = suffixes(name)
     return "text" if suffix[1:].isdecimal() or not suffix else DOCUMENTS.get(suffix)
-
-
-def likely_format(head: bytes, format: str) -> str:
-    """Say which other format or encoding a file has by its first bytes; nothing if none."""
-    start = head.removeprefix("\ufeff".encode()).lstrip()
-    for signature, described, option in _SIGNATURES:
-        same = option == format or (option == "jsonl" and format == "json")
-        if start.startswith(signature) and not same:
-            say = f": add --input-format {option}" if option else ""
-            return f"it looks like {described}{say}"
-    if format in ("csv", "tsv", "jsonl") and head[1:2] == b"\0":
-        return "it looks like UTF-16: add --encoding utf-16-le"
-    return ""
 
 
 def suffixes(name: str) -> tuple[str, str]:

@@ -11,8 +11,6 @@ _INLINE = frozenset(
     "strong sub sup tt u var wbr".split()
 )
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]{1,40})""", re.IGNORECASE)
-_DECLARATION_WITHIN = 1024
-"""The first bytes of a page, in which HTML allows it to declare its encoding."""
 
 
 def html_to_text(markup: str) -> str:
@@ -39,8 +37,8 @@ def _closed(markup: str) -> str:
 
 
 def decode_html(raw: bytes, codec: str) -> str:
-    """Decode a page by the encoding that it declares itself, or else by `codec`."""
-    found = _DECLARED.search(raw[:_DECLARATION_WITHIN])
+    """Decode a page by the encoding that its first bytes declare, or else by `codec`."""
+    found = _DECLARED.search(raw[:1024])
     marked = raw.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
     return decoded(raw, found[1].decode() if found and not marked else codec, codec)
 
@@ -53,21 +51,18 @@ class _Text(HTMLParser):
         self.parts: list[str] = []
         self._hidden = 0
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in _HIDDEN
-        self._separate(tag)
+    def handle_starttag(self, tag: str, attrs: object, opened: int = 1) -> None:
+        if tag in _HIDDEN:
+            self._hidden = max(0, self._hidden + opened)
+        if tag not in _INLINE:
+            self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        self._hidden = max(0, self._hidden - (tag in _HIDDEN))
-        self._separate(tag)
+        self.handle_starttag(tag, None, -1)
 
     def handle_startendtag(self, tag: str, attrs: object) -> None:
-        self._separate(tag)
+        self.handle_starttag(tag, None, 0)
 
     def handle_data(self, data: str) -> None:
         if not self._hidden:
             self.parts.append(data)
-
-    def _separate(self, tag: str) -> None:
-        if tag not in _INLINE:
-            self.parts.append("\n")

@@ -54,53 +54,43 @@ def read_json(
         known = [key for key in dict.fromkeys(chain(*found)) if key == without_surrogates(key)]
         require(needed, known)
         header = known if columns is None else columns
-        yield from frames(header, _rows(chain(first, values), header, known, name, note))
+        missing = set(header) - set(known)
+        broken = 0
 
+        def rows() -> Iterator[Row]:
+            nonlocal broken
+            for one in chain(first, values):
+                broken += one is None
+                missing.difference_update(one or ())
+                yield [as_text((one or {}).get(column)) for column in header]
 
-def _rows(
-    values: Iterable[dict[str, Any] | None],
-    header: Sequence[str],
-    known: Sequence[str],
-    name: str,
-    note: Note,
-) -> Iterator[Row]:
-    missing = set(header) - set(known)
-    broken = 0
-    for one in values:
-        broken += one is None
-        found = one or {}
-        missing -= found.keys()
-        yield [as_text(found.get(column)) for column in header]
-    require(sorted(missing), known)
+        yield from frames(header, rows())
+        require(sorted(missing), known)
     if broken:
         note(f"{name}: lines that are not JSON, which are documents with an empty text: {broken:,}")
 
 
 def _lines(lines: Iterable[str]) -> Iterator[dict[str, Any] | None]:
     """Yield the objects of lines that are not blank; None for a line that is not JSON."""
-    for line in lines:
-        if line.strip():
-            try:
-                yield _as_object(json.loads(line))
-            except (ValueError, RecursionError):
-                yield None
+    for line in filter(str.strip, lines):
+        try:
+            yield _as_object(json.loads(line))
+        except (ValueError, RecursionError):
+            yield None
 
 
 def _array(content: str, name: str) -> Iterator[dict[str, Any] | None]:
     """Yield the objects of an array. A broken array cannot be divided into objects."""
-    if not content.strip():
-        return
     if content.lstrip().startswith("{"):
-        yield from _lines(io.StringIO(content, newline="\n"))
-        return
+        return _lines(io.StringIO(content, newline="\n"))
     try:
-        whole = json.loads(content)
+        whole = json.loads(content or "[]")
     except (ValueError, RecursionError) as error:
         whole = error
     if not isinstance(whole, list):
         line = getattr(whole, "lineno", 1)
         raise SyntfError(f"cannot read {name}: line {line} is not well-formed JSON of an array")
-    yield from map(_as_object, whole)
+    return map(_as_object, whole)
 
 
 def _as_object(value: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import EmailPolicy
+from itertools import dropwhile, islice
 from typing import IO, cast
 
 import polars as pl
@@ -31,7 +32,9 @@ LONGEST_HEADER = 2000
 """Characters of a header that are read: the standard library takes hours for very long ones."""
 
 _SEPARATOR = re.compile(rb"From .*\b\d{1,2}:\d\d(:\d\d)?\b.*\b\d{4}\b")
-_CONTENT_LENGTH = re.compile(rb"content-length:\s*(\d{1,9})\s*$", re.IGNORECASE)
+_HEAD = re.compile(rb".*?\n[^\S\n]*\n", re.DOTALL)  # to the first empty line
+_BLANK_END = re.compile(rb"^[^\S\n]*\n\Z", re.MULTILINE)
+_CONTENT_LENGTH = re.compile(rb"^content-length:\s*(\d{1,9})\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 class _Policy(EmailPolicy):
@@ -80,84 +83,49 @@ def _header(message: EmailMessage, name: str) -> str:
 
 def read_mbox(file: IO[bytes], name: str) -> Iterator[pl.DataFrame]:
     """Read an mbox file: columns text (the body), subject, from and date."""
-    messages = map(read_message, _messages(_Lines(file), name))
-    yield from frames(["text", *HEADERS], messages)
+    yield from frames(["text", *HEADERS], map(read_message, _messages(file, name)))
 
 
-class _Lines:
-    """The lines of a file, some of which can be put back to be read again."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._again: deque[bytes] = deque()
-
-    def next(self) -> bytes:
-        """Return the next line with its end, or nothing after the last one."""
-        return self._again.popleft() if self._again else self._file.readline()
-
-    def put_back(self, lines: list[bytes]) -> None:
-        self._again.extendleft(reversed(lines))
-
-
-def _messages(lines: _Lines, name: str) -> Iterator[bytes]:
+def _messages(file: IO[bytes], name: str) -> Iterator[bytes]:
     """Yield the bytes of each message, from its first header to its last body line."""
-    line = lines.next()
-    while line and not line.strip():
-        line = lines.next()
-    if line and not _SEPARATOR.match(line):
+    pieces = _pieces(file, name)
+    held: deque[bytes] = deque()
+
+    def take() -> bytes:
+        return held.popleft() if held else next(pieces, b"")
+
+    while first := take():
+        head = _HEAD.match(first)
+        lengths = _CONTENT_LENGTH.findall(head[0]) if head else []
+        length = int(lengths[0]) if len(lengths) == 1 else LONGEST_BODY + 1
+        end = head.end() + length if head and length <= LONGEST_BODY else 0
+        parts, size = [first], len(first)
+        while size < end and (part := take()):
+            parts.append(part)
+            size += len(part)
+        whole = b"".join(parts)
+        ends_a_line = whole[end - 1 : end] == b"\n" or len(whole) == end
+        if end and ends_a_line and not whole[end:].strip():
+            yield whole[:end].partition(b"\n")[2]
+            continue
+        held.extendleft(reversed(parts[1:]))
+        parts = [first]
+        while head and not _BLANK_END.search(parts[-1]) and (part := take()):
+            parts.append(part)
+        whole = b"".join(parts)
+        body = head.end() if head else len(whole)
+        yield (whole[:body] + _BLANK_END.sub(b"", whole[body:])).partition(b"\n")[2]
+
+
+def _pieces(file: IO[bytes], name: str) -> Iterator[bytes]:
+    """Yield the bytes from each separator to the next one, wherever it stands."""
+    lines = dropwhile(lambda line: not line.strip(), file)
+    piece = list(islice(lines, 1))
+    if piece and not _SEPARATOR.match(piece[0]):
         raise SyntfError(f"cannot read {name}: its first line is no separator of an mbox file")
-    while line:  # a separator
-        head = _head(lines)
-        body = _by_content_length(lines, head)
-        if body is not None:
-            line = lines.next()
-        else:
-            body, line = _by_separator(lines)
-        yield b"".join(head + body)
-
-
-def _head(lines: _Lines) -> list[bytes]:
-    """Read the headers and the empty line after them."""
-    head: list[bytes] = []
-    while line := lines.next():
-        if line.startswith(b"From "):  # a message of no headers and no body
-            lines.put_back([line])
-            break
-        head.append(line)
-        if not line.strip():
-            break
-    return head
-
-
-def _by_content_length(lines: _Lines, head: list[bytes]) -> list[bytes] | None:
-    """Read the body that Content-Length announces; None, with nothing read, if that is wrong."""
-    matches = [match for match in map(_CONTENT_LENGTH.match, head) if match]
-    length = int(matches[0][1]) if len(matches) == 1 else -1
-    if not 0 <= length <= LONGEST_BODY or not head or head[-1].strip():
-        return None
-    body: list[bytes] = []
-    size = 0
-    while size < length and (line := lines.next()):
-        body.append(line)
-        size += len(line)
-    after: list[bytes] = []
-    while (line := lines.next()) and not line.strip():
-        after.append(line)
-    if size == length and (not line or _SEPARATOR.match(line)):
-        if line:
-            lines.put_back([line])
-        return body
-    lines.put_back([*body, *after, *([line] if line else [])])
-    return None
-
-
-def _by_separator(lines: _Lines) -> tuple[list[bytes], bytes]:
-    """Read a body up to the next separator; return both. At the end of the file it is empty."""
-    body: list[bytes] = []
-    while line := lines.next():
-        if _SEPARATOR.match(line) and (not body or not body[-1].strip()):
-            break
-        body.append(line)
-    if body and not body[-1].strip():
-        body.pop()  # the empty line before a separator
-    return body, line
+    for line in lines:
+        if _SEPARATOR.match(line):
+            yield b"".join(piece)
+            piece = []
+        piece.append(line)
+    yield b"".join(piece)

@@ -5,7 +5,7 @@ import gzip
 import io
 import lzma
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from syntf.core.errors import SyntfError
@@ -28,21 +28,20 @@ def unpacked(raw: IO[bytes], suffix: str, name: str) -> io.BufferedReader:
 
 
 def open_archive(raw: IO[bytes], name: str) -> IO[bytes]:
-    """Open the only file in a zip archive."""
+    """Open the only file in a zip archive, beside hidden files and those of macOS."""
     try:
         archive = zipfile.ZipFile(raw)
+        hidden = (".", "__MACOSX")
         files = [
             entry
             for entry in archive.infolist()
             if not entry.is_dir()
-            and not any(part.startswith((".", "__MACOSX")) for part in entry.filename.split("/"))
+            and not any(part.startswith(hidden) for part in entry.filename.split("/"))
         ]
         if len(files) == 1:
             return archive.open(files[0])
-    except RuntimeError:
-        raise SyntfError(f"cannot read {name}: the file in it is encrypted: unpack it") from None
-    except Exception:  # a damaged archive raises many things
-        raise SyntfError(f"cannot read {name}: it is not a zip archive, or damaged") from None
+    except Exception:  # a damaged or encrypted archive raises many things
+        raise SyntfError(f"cannot read {name}: it is no zip archive, damaged, or locked") from None
     raise SyntfError(
         f"cannot read {name}: a zip archive must hold one file, and it holds {len(files):,}; "
         "unpack it and give the files or their folder"
@@ -55,31 +54,30 @@ class _Zstandard(io.RawIOBase):
     def __init__(self, raw: IO[bytes], name: str) -> None:
         with needed_for(f"reading {name}", "files"):
             import zstandard
-        self._raw = raw
-        self._error = zstandard.ZstdError
-        self._new_frame = zstandard.ZstdDecompressor().decompressobj
-        self._frame: Any = None
-        self._packed = self._plain = b""
+        self._parts = self._unpack(raw, zstandard)
+        self._plain = b""
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, into: Any) -> int:
-        while not self._plain:
-            self._packed = self._packed or self._raw.read(1 << 16)
-            if not self._packed:
-                if self._frame is not None:
-                    raise EOFError
-                return 0
-            self._frame = self._frame or self._new_frame()
-            try:
-                self._plain = self._frame.decompress(self._packed)
-            except self._error:
-                raise EOFError from None
-            self._packed = b""
-            if self._frame.eof:
-                self._packed, self._frame = self._frame.unused_data, None
+        while not self._plain and (part := next(self._parts, None)) is not None:
+            self._plain = part
         taken = self._plain[: len(into)]
         self._plain = self._plain[len(taken) :]
         into[: len(taken)] = taken
         return len(taken)
+
+    @staticmethod
+    def _unpack(raw: IO[bytes], zstandard: Any) -> Iterator[bytes]:
+        packed = raw.read(1 << 16)
+        while packed:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while not frame.eof:
+                try:
+                    yield frame.decompress(packed)
+                except zstandard.ZstdError:
+                    raise EOFError from None
+                packed = frame.unused_data or raw.read(1 << 16)
+                if not packed and not frame.eof:
+                    raise EOFError

@@ -1,4 +1,4 @@
-"""Where inputs are: paths and patterns, objects in a cloud, databases, standard input."""
+"""Where inputs are: paths and patterns, addresses that fsspec opens, PostgreSQL, standard input."""
 
 import glob
 import gzip
@@ -13,27 +13,20 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-from urllib.parse import unquote
 
 from syntf.core.errors import SyntfError
-from syntf.core.extras import needed_for
+from syntf.core.extras import MissingPackage
 
 STDIN = "-"
-
-CLOUDS = {
-    "s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
-    "abfss": "adlfs", "memory": "fsspec",
-}  # fmt: skip
-"""Schemes of addresses in a cloud, and the package that each needs."""
+CLOUDS = ("s3", "gs", "gcs", "az", "abfs", "abfss", "memory")
 
 _LONGEST_NAME = 255  # of a file, in all common file systems
 _DATABASES = ("postgresql", "postgres")
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile)
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_CREDENTIALS = re.compile(r"//[^/@]*@")
+_CREDENTIALS = re.compile("//[^/]*@")
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ class Place:
     @property
     def name(self) -> str:
         """The last part of the address, which tells the format."""
-        return PurePosixPath(self.address.replace(os.sep, "/")).name
+        return PurePosixPath(self.shown).name
 
     @property
     def suffix(self) -> str:
@@ -61,9 +54,7 @@ class Place:
         """The address for messages, without user name, password and query."""
         if self.scheme:
             return _CREDENTIALS.sub("//", self.address).partition("?")[0]
-        if self.address == STDIN:
-            return "standard input"
-        return shown_path(self.address)
+        return "standard input" if self.address == STDIN else shown_path(self.address)
 
     @property
     def is_database(self) -> bool:
@@ -71,34 +62,26 @@ class Place:
 
     @property
     def is_folder(self) -> bool:
-        return not self.scheme and self.address != STDIN and Path(self.address).is_dir()
+        return not self.scheme and self.address != STDIN and os.path.isdir(self.address)
 
     def size(self) -> int:
         """Return the bytes of a file; 0 for what has no size, such as a database or a pipe."""
-        if self.is_database or self.address == STDIN:
-            return 0
-        if not self.scheme:
-            return os.stat(self.address).st_size if os.path.isfile(self.address) else 0
-        system, path = _file_system(self)
-        with plain_errors(self):
-            info: dict[str, Any] = system.info(path)
-        if info.get("type") == "directory":
-            pattern = f"'{self.shown.rstrip('/')}/*.csv'"
-            raise SyntfError(
-                f"{self.shown} is a folder: name its files with a pattern, such as {pattern}"
-            )
-        return int(info.get("size") or 0)
+        if self.scheme and not self.is_database:
+            system, path = _file_system(self)
+            with plain_errors(self):
+                return int(system.size(path) or 0)
+        return os.path.getsize(self.address) if os.path.isfile(self.address) else 0
 
     def open(self) -> IO[bytes]:
         """Open the file to read its bytes as they are."""
+        if self.scheme:
+            system, path = _file_system(self)
+            with plain_errors(self):
+                opened: IO[bytes] = system.open(path, "rb")
+                return opened
         if self.address == STDIN:
             return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
-        if not self.scheme:
-            return open(self.address, "rb")
-        self.size()  # a missing file or a folder is refused
-        system, path = _file_system(self)
-        opened: IO[bytes] = system.open(path, "rb")
-        return opened
+        return open(self.address, "rb")
 
     @contextmanager
     def local(self) -> Iterator[Path]:
@@ -117,15 +100,14 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> list[Place]:
     """Return the places that paths, patterns, addresses and ``-`` stand for, each once."""
     found = [place for given in inputs for place in _places_of(os.fspath(given))]
     if not found:
-        raise SyntfError("there is no input: give files, a folder, an address or - ")
-    if len(found) > 1 and any(place.address == STDIN for place in found):
+        raise SyntfError("there is no input: give files, a folder, an address or -")
+    if len(found) > 1 and Place(STDIN) in found:
         raise SyntfError("standard input (-) must be the only input: give files or -, not both")
     known: set[object] = set()
     for place in found:
-        key: object = place
-        if not place.scheme and place.address != STDIN:
-            status = os.stat(place.address)
-            key = (status.st_dev, status.st_ino)
+        is_path = not place.scheme and place.address != STDIN
+        status = os.stat(place.address) if is_path else None
+        key = place if status is None else (status.st_dev, status.st_ino)
         if key in known:
             raise SyntfError(f"{place.shown} is given twice: its documents would be released twice")
         known.add(key)
@@ -139,47 +121,42 @@ def shown_path(path: str | os.PathLike[str]) -> str:
 
 def _places_of(given: str) -> list[Place]:
     match = _ADDRESS.match(given)
-    if match is not None:
-        return _addresses(given, match[1].lower(), given[match.end() :])
-    if max(map(len, given.split("/"))) > _LONGEST_NAME or "\n" in given:
-        raise SyntfError("an input is not a path: give paths, not texts")
-    if given == STDIN or os.path.exists(given):
-        return [Place(given)]
-    if not glob.has_magic(given):
-        raise SyntfError(f"no file or folder at {shown_path(given)}")
-    matches = sorted(filter(os.path.exists, glob.glob(given, recursive=True)))
-    if not matches:
-        raise SyntfError(f"no file matches {shown_path(given)}")
-    return [Place(one) for one in matches]
-
-
-def _addresses(given: str, scheme: str, rest: str) -> list[Place]:
-    place = Place(given, scheme)
-    if scheme in _DATABASES:
+    place = Place(given, match[1].lower() if match else "")
+    if place.is_database or given == STDIN:
         return [place]
-    if scheme == "sqlite":  # sqlite:///relative.db and sqlite:////absolute.db
-        return _places_of(unquote(rest.removeprefix("/")))
-    if scheme not in CLOUDS:
-        known = ", ".join(f"{name}://" for name in (*CLOUDS, "postgresql", "sqlite"))
+    if place.scheme and place.scheme not in CLOUDS:
+        known = ", ".join(f"{name}://" for name in (*CLOUDS, "postgresql"))
         raise SyntfError(f"cannot read {place.shown}: an address begins with {known}")
-    if not glob.has_magic(given):
-        return [place]
-    system, pattern = _file_system(place)
-    with plain_errors(place):
-        matches = sorted(system.glob(pattern))
+    if place.scheme:
+        system, pattern = _file_system(place)
+        if not glob.has_magic(given):
+            return [place]
+        with plain_errors(place):
+            matches = [system.unstrip_protocol(path) for path in system.glob(pattern)]
+    elif max(map(len, given.split("/"))) > _LONGEST_NAME or "\n" in given:
+        raise SyntfError("an input is not a path: give paths, not texts")
+    elif os.path.exists(given):
+        matches = [given]
+    else:
+        matches = [path for path in glob.glob(given, recursive=True) if os.path.exists(path)]
     if not matches:
-        raise SyntfError(f"no file matches {place.shown}")
-    return [Place(system.unstrip_protocol(path), scheme) for path in matches]
+        missing = "no file matches" if glob.has_magic(given) else "no file or folder at"
+        raise SyntfError(f"{missing} {place.shown}")
+    return [Place(path, place.scheme) for path in sorted(matches)]
 
 
 def _file_system(place: Place) -> tuple[Any, str]:
     """Return fsspec's file system of an address, and the path in it."""
-    with needed_for(f"{place.scheme}://", "cloud"):
+    try:
         from fsspec.core import url_to_fs
 
-        import_module(CLOUDS[place.scheme])
-    with plain_errors(place):
-        system, path = url_to_fs(place.address)
+        with plain_errors(place):
+            system, path = url_to_fs(place.address)
+    except ImportError as error:
+        raise MissingPackage(
+            f"{place.scheme}:// needs a package that is not installed: install the extra 'cloud', "
+            "for example by pip install '.[cloud]' in the clone"
+        ) from error
     return system, path
 
 
@@ -188,7 +165,7 @@ def plain_errors(place: Place) -> Iterator[None]:
     """Turn the errors of a place that cannot be reached, read or unpacked into one message."""
     try:
         yield
-    except SyntfError:
+    except (SyntfError, ImportError):
         raise
     except FileNotFoundError:
         raise SyntfError(f"no file at {place.shown}") from None

@@ -58,14 +58,7 @@ def read_csv(
             raise SyntfError(f"{name} is empty")
         separator = delimiter or find_delimiter(block[0].rstrip("\r\n"))
         rows = _rows(block, lines, separator)
-        header = next(rows)
-        if header[0].lower() == "sep=":
-            raise SyntfError(f"{name} begins with a line for Excel (sep=): remove this line")
-        if any("\r" in one for one in header):
-            raise SyntfError(
-                f"cannot read {name}: its lines end in carriage returns: end them in newlines"
-            )
-        header = named(header, name)
+        header = named(next(rows), name)
         yield from frames(header, _fitting(rows, len(header), separator, name, note))
 
 

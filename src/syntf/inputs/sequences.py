@@ -31,24 +31,18 @@ def _one_column(X: Any) -> Iterable[Any]:
     Refuse a single text, and tables with more or fewer columns: going through a data frame would
     give the names of its columns, and through rows would give one text for all documents.
     """
-    if isinstance(X, str | bytes):
-        raise SyntfError("expected an iterable of texts, got a single text: put it in a list")
-    if isinstance(X, dict):
-        raise SyntfError("expected an iterable of texts, got a dict: give one of its values")
-    names = getattr(X, "column_names", None)  # Arrow
-    names = getattr(X, "columns", None) if names is None else names
-    if names is not None:
-        if callable(names) or len(names) != 1 or not hasattr(X, "__len__"):
-            shown = "" if callable(names) else f" with {len(names)} columns"
+    if isinstance(X, str | bytes | dict) or hasattr(X, "collect"):  # or a frame that is not read
+        raise SyntfError(
+            f"expected an iterable of texts, got {type(X).__name__}: give a list, or one column"
+        )
+    shape = getattr(X, "shape", ())
+    if len(shape) > 1:
+        if shape[1:] != (1,):
             raise SyntfError(
-                f"expected one column of texts, got a table{shown}: choose the column, for example "
-                "X['text']"
+                f"expected one column of texts, got a table of shape {shape}: choose the column, "
+                "for example X['text']"
             )
-        X = X.column(0) if hasattr(X, "column_names") else X[names[0]]
-    elif len(getattr(X, "shape", ())) > 1:
-        if len(X.shape) != 2 or X.shape[1] != 1:
-            raise SyntfError(f"expected one column of texts, got an array of shape {X.shape}")
-        X = X[:, 0]
+        X = np.asarray(X, dtype=object)[:, 0]
     values: Iterable[Any] = X.to_pylist() if hasattr(X, "to_pylist") else X
     return values
 
