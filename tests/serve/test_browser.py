@@ -240,7 +240,7 @@ def test_errors_stand_beside_their_fields(opened):
     page = opened()
     page.set_input_files("#file", {"name": "photo.png", "mimeType": "", "buffer": b"x"})
     page.wait_for_selector("#error-file:not([hidden])")
-    assert "cannot tell the format of photo.png" in page.inner_text("#error-file")
+    assert "cannot tell the format of photo.png" in page.text_content("#error-file")
     page.locator("summary", has_text="How the file is read").is_visible()
     page.fill("#input_format", "lines")
     page.click("#again")
@@ -253,7 +253,7 @@ def test_errors_stand_beside_their_fields(opened):
     page.locator("summary", has_text="Limit the loss").click()  # closed again
     page.click("#run")
     focused(page, "author")
-    assert "below the loss of 10 of a single document" in page.inner_text("#error-author")
+    assert "below the loss of 10 of a single document" in page.text_content("#error-author")
     assert page.get_attribute("#author", "aria-invalid") == "true"
 
 
@@ -269,7 +269,7 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(opened, program, tmp_path):
     assert page.evaluate("document.activeElement.id") == "cancel"
     page.keyboard.press("Enter")
     page.wait_for_selector("#error-run:not([hidden])")
-    assert page.inner_text("#error-run") == "cancelled: nothing was released"
+    assert page.text_content("#error-run") == "cancelled: nothing was released"
     assert page.is_enabled("#run")
     assert {one.name for one in program.folder.rglob("*") if one.is_file()} == {"large.csv"}
 

@@ -10,11 +10,11 @@ import zipfile
 import polars as pl
 import pytest
 
-from syntf import Ledger, verify
+from syntf import Ledger, read_release, verify
 from syntf.core.progress import stage
 from syntf.release.job import anonymize
 from syntf.rows import build, guarantee
-from syntf.serve import page
+from syntf.serve import jobs, page
 from syntf.serve.jobs import Desk
 from syntf.settings import Settings
 from tests.serve.conftest import CSV
@@ -49,6 +49,19 @@ def files(folder):
 
 
 @pytest.fixture
+def uploads(monkeypatch):
+    """All uploads whose run was begun."""
+    seen, begin = [], page.Upload.begin
+
+    def recorded(self, *arguments):
+        seen.append(self)
+        begin(self, *arguments)
+
+    monkeypatch.setattr(page.Upload, "begin", recorded)
+    return seen
+
+
+@pytest.fixture
 def held(monkeypatch):
     """Let every run wait before it begins; give the events that say so and let it go on."""
     begun, go = threading.Event(), threading.Event()
@@ -78,6 +91,7 @@ def test_a_file_becomes_a_verified_release_and_is_deleted(client, folders, tmp_p
     assert 'filename="mails-release.zip"' in archive.headers["Content-Disposition"]
     zipfile.ZipFile(io.BytesIO(archive.content)).extractall(tmp_path / "out")
     assert verify(tmp_path / "out" / "release").ok
+    assert read_release(tmp_path / "out" / "release").guarantee.shuffled
     assert "mails.csv" not in files(folders)
     assert client.post(f"{path}/run", json=CHOICES).status_code == 422  # no second release
     client.delete(path)
@@ -140,7 +154,36 @@ def test_a_run_is_cancelled_at_every_stage(client, folders, monkeypatch, name):
     assert files(folders) == {"mails.csv"}
 
 
-def test_leaving_the_page_deletes_a_file_when_its_run_has_stopped(client, folders, held):
+def test_a_cancel_after_the_last_step_leaves_nothing(client, folders, uploads, monkeypatch):
+    client = client()
+    path, _ = send(client)
+    pack = jobs.shutil.make_archive
+
+    def cancelled_meanwhile(*arguments):
+        pack(*arguments)
+        uploads[0].cancel()
+
+    monkeypatch.setattr(jobs.shutil, "make_archive", cancelled_meanwhile)
+    assert finish(client, path)["state"] == "cancelled"
+    assert files(folders) == {"mails.csv"}
+
+
+def test_the_end_of_the_service_stops_a_run_and_waits_for_it(client, folders, held, uploads):
+    one = client()
+    begun, go = held
+    path, _ = send(one)
+    one.post(f"{path}/run", json=CHOICES)
+    assert begun.wait(10)
+    later = threading.Timer(0.3, go.set)
+    later.start()
+    one.__exit__(None, None, None)
+    later.join()
+    assert uploads[0].state == "cancelled"
+    assert not list(folders.glob("syntf-serve-*"))
+    one.__enter__()
+
+
+def test_leaving_the_page_deletes_a_file_when_its_run_has_stopped(client, folders, held, uploads):
     client = client()
     begun, go = held
     path, _ = send(client)
@@ -151,11 +194,12 @@ def test_leaving_the_page_deletes_a_file_when_its_run_has_stopped(client, folder
     go.set()
     other, _ = send(client)
     finish(client, other)  # runs follow one another
+    assert [one.state for one in uploads] == ["cancelled", "done"]
     client.delete(other)
     assert not files(folders)
 
 
-def test_a_failure_names_the_file_but_neither_its_folder_nor_a_text(client, monkeypatch):
+def test_a_failure_names_the_file_but_neither_its_folder_nor_a_text(client, folders, monkeypatch):
     client = client()
     path, seen = send(client, "text\n", name="none.csv")
     assert seen.json() == {"detail": "none.csv holds no rows"}
@@ -171,6 +215,10 @@ def test_a_failure_names_the_file_but_neither_its_folder_nor_a_text(client, monk
     assert (state["state"], state["message"]) == (
         "failed", "a bug in syntf (KeyError): please report it",
     )  # fmt: skip
+    (file,) = folders.rglob("*/input/mails.csv")
+    file.write_text("")
+    assert finish(client, path)["message"] == "mails.csv is empty"
+    file.write_text(CSV)
     assert finish(client, path)["state"] == "done"
 
 
@@ -241,14 +289,16 @@ def test_a_file_is_read_as_chosen(client):
     client = client()
     path, seen = send(client, "a#b\ncafé#x\n".encode("cp1252"), delimiter="#", encoding="cp1252")
     assert seen.json()["columns"][0]["sample"] == ["café"]
+    assert finish(client, path, text="a", keep=["b"])["state"] == "done"
+    path, _ = send(client, "a#b\ncafé#x\n")
     again = client.post(f"{path}/columns", json={})
     assert [one["name"] for one in again.json()["columns"]] == ["a#b"]
 
 
 def test_the_number_of_documents_is_estimated_from_the_first_rows(client):
-    _, seen = send(client(), "text\n" + "The bus is late again and again\n" * 400_000)
+    _, seen = send(client(), "text\n" + "The bus is late again and again\n" * 1_000_000)
     assert seen.json()["estimated"]
-    assert abs(seen.json()["documents"] / 400_000 - 1) < 0.2
+    assert abs(seen.json()["documents"] / 1_000_000 - 1) < 0.1
 
 
 def test_a_typed_text_shows_probabilities_and_draws_nothing(client, monkeypatch):

@@ -133,17 +133,18 @@ def test_a_text_changes_its_own_answer_and_nothing_else(client, monkeypatch, cap
     assert "zanzibarquux" not in str(seen)
 
 
-def test_a_bug_is_logged_by_its_place_alone(client, monkeypatch, caplog):
+@pytest.mark.parametrize("kind", [LookupError, type("Panic", (BaseException,), {})])
+def test_a_bug_is_logged_by_its_place_alone(client, monkeypatch, caplog, kind):
     def broken(*arguments):
-        raise LookupError(SECRET)
+        raise kind(SECRET)
 
     caplog.set_level(logging.DEBUG)
     client = client()
     monkeypatch.setattr(service, "draw", broken)
     answer = post(client, {"texts": [SECRET]})
     assert answer.status_code == 500
-    assert answer.json() == {"detail": "a bug in syntf (LookupError): please report it"}
-    assert "LookupError at " in caplog.text
+    assert answer.json() == {"detail": f"a bug in syntf ({kind.__name__}): please report it"}
+    assert f"{kind.__name__} at " in caplog.text
     assert "zanzibarquux" not in caplog.text
 
 

@@ -6,10 +6,11 @@ and its place in the code, because its message may quote a text. Status, headers
 on the number of texts and on ids, and never on what a text says.
 """
 
+import asyncio
 import logging
 import tempfile
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hmac import compare_digest
 from importlib.resources import files
@@ -17,13 +18,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, FastAPI, Request, Response, Security
+from fastapi import APIRouter, FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.datastructures import MutableHeaders
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from syntf import __version__
 from syntf.core.errors import Refused, SyntfError
@@ -130,6 +133,38 @@ class Service:
         }
 
 
+class Guard:
+    """Check every request before its body is read, and protect every answer."""
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def protected(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        try:
+            answer = refusal(Request(scope), self._token) or self._app
+            await answer(scope, receive, protected)
+        except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # also panics of polars, which may quote a text
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            log.error("%s at %s:%s", type(error).__name__, place.filename, place.lineno)
+            if not begun:
+                await problem(500, sentence(error))(scope, receive, protected)
+
+
 def create_app(
     settings: Settings,
     *,
@@ -161,7 +196,7 @@ def create_app(
         summary="Turn texts into synthetic term frequencies with a privacy guarantee.",
         telemetry=QUIET,
     )  # fmt: skip
-    secured = [Security(HTTPBearer(auto_error=False))] if token else []  # `guarded` checks it
+    secured = [Security(HTTPBearer(auto_error=False))] if token else []  # Guard checks it
 
     @app.post("/v1/rows", response_model=Released, dependencies=secured)
     def rows(body: Texts) -> dict[str, Any]:
@@ -180,21 +215,7 @@ def create_app(
         app.include_router(router)
         app.mount("/static", StaticFiles(directory=static))
 
-    @app.middleware("http")
-    async def guarded(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        """Check a request before its body is read, and protect its answer."""
-        try:
-            response = refusal(request, token) or await answer(request)
-        except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            log.error("%s at %s:%s", type(error).__name__, place.filename, place.lineno)
-            response = problem(500, sentence(error))
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
-
+    app.add_middleware(Guard, token=token)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK if loopback else ["*"])
 
     @app.exception_handler(SyntfError)

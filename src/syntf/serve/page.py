@@ -8,10 +8,12 @@ from contextlib import closing, contextmanager
 from fractions import Fraction
 from functools import lru_cache, partial
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel
@@ -34,8 +36,8 @@ from syntf.settings import PRESETS, UNITS, Settings
 KINDS: dict[str, Callable[..., Made]] = {"rows": anonymize}
 """What the page can make from a file. Its form shows a choice if there are several."""
 
-SAMPLE, LIKELIEST = 3, 5
-"""Values of a column, and answers for a text, that are shown."""
+BATCHES, SAMPLE, LIKELIEST = 4, 3, 5
+"""Batches that are looked at, values of a column and answers for a text that are shown."""
 
 REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
@@ -154,7 +156,7 @@ def prepared(settings: Settings) -> Rows:
 def described(upload: Upload) -> dict[str, Any]:
     """Look at the first rows: a sample of each column, warnings, and a guess at its use."""
     with closing(Corpus(upload.path, None, None, upload.reading)) as corpus:
-        first = next(corpus.batches())
+        first = pl.concat(islice(corpus.batches(), BATCHES))
         share = min(1.0, corpus.bytes_read / corpus.size) or 1.0
         notices = [upload.plain(notice) for notice in corpus.notices]
     upload.documents, upload.head = round(first.height / share), first.head(kept.LOOKED_AT)

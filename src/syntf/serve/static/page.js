@@ -114,7 +114,7 @@ async function look() {
       element("p", { className: "sample" }, column.sample.join(" · ")),
       element("ul", { className: "warnings" }));
   }));
-  await check();
+  await Promise.all([check(), tryText()]);
   $("columns-title").focus();
 }
 
@@ -245,14 +245,14 @@ async function run() {
   }
   const begun = await attempt("run", () => ask("POST", `${upload.path}/run`, choices()));
   if (begun === undefined) return;
-  $("choices").disabled = true;
+  $("choices").disabled = $("choose").inert = true;
   $("progress").hidden = false;
   $("cancel").disabled = false;
   $("cancel").focus();
   const state = await attempt("run", finished);
   $("progress").hidden = true;
   if (state?.made) return show(state.made);
-  $("choices").disabled = false;
+  $("choices").disabled = $("choose").inert = false;
   if (state) tell("run", state.message);
   $("run").focus();
 }
@@ -356,6 +356,7 @@ async function begin() {
   const first = Object.keys(start.presets).find((name) => start.unit in start.presets[name]);
   document.querySelector(`[value=${first}]`).checked = true;
   setLoss(start.loss);
+  $("language").textContent = start.language;
   listen();
   await check();
   await tryText();
