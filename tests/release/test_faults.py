@@ -296,6 +296,16 @@ def test_a_run_killed_anywhere_leaves_a_complete_release_or_none(server, place, 
     assert {*charges} == {0, 1}
 
 
+def test_the_old_release_is_put_back_if_replacing_it_was_killed(server, place):
+    """Killed between the two renames: the next run puts the old one back before it begins."""
+    here = place("replacing")
+    before = contents(here / "out")
+    (here / ".out.draft").mkdir(mode=0o700)
+    (here / "out").rename(here / ".out.draft" / "release-old")
+    assert_kept(server, here, before)
+    assert_next_run_works(server, here, "replacing")
+
+
 ENDS = {
     "interrupt": (130, "interrupted", [0]),
     "interrupt twice": (130, "interrupted", [0, 1]),  # again while it tidies up
