@@ -75,10 +75,8 @@ class Documents:
             found = cells(codes.astype(np.int64), encoded)
             if self._kept is not None:
                 found = np.where(self._kept[start : start + len(found)], found, -1)
-            counts = csr_matrix(
-                (np.ones(len(words), dtype=np.int8), words, ends), (len(codes), self.words)
-            )
-            yield Block(found, encoded, counts)
+            ones = np.ones(len(words), dtype=np.int8)
+            yield Block(found, encoded, csr_matrix((ones, words, ends), (len(codes), self.words)))
 
 
 def _read(file: IO[bytes]) -> NDArray[Any]:

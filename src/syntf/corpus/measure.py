@@ -1,41 +1,37 @@
 """Measure a corpus: integer sums, and exact Gaussian noise on each of their coordinates.
 
-A corpus is measured up to four times:
+First the number of documents (*size*); then, if no public list says which labels exist, how many
+documents each *label* has; then the *first* sum; and, where documents are many, the sum of *words*
+on columns that follow from the first one.
 
-1. *size*: the number of documents.
-2. *labels*, if no public list says which labels exist: how many documents each label has. A label
-   exists if its noisy count reaches a threshold.
-3. *first*: counts, directions and the triangle (:mod:`syntf.corpus.sums`).
-4. *words*, where documents are many: on columns that follow from the first sum.
+*Guarantee.* Discrete Gaussian noise of variance σ² on a sum to which a document adds a vector of
+squared length at most Δ² is Δ²/2σ²-zCDP for a document added or removed. What is measured next
+depends on public settings and on earlier noisy sums alone, so ρ of all measurements is the sum of
+theirs (adaptive composition), and it implies (ε, δ) (:mod:`syntf.privacy.zcdp`). A person with up
+to m documents changes a sum by m times as much: ρ is m² times as large, and noise is chosen for it.
 
-*Guarantee.* Each measurement adds discrete Gaussian noise of variance σ² to all coordinates of a
-sum to which a document adds a vector of squared length at most Δ². So it is Δ²/2σ²-zCDP for a
-document added or removed, and all together are ρ-zCDP with the sum ρ of these. Which measurement
-comes next, and on which columns, depends on public settings and on earlier noisy sums alone
-(adaptive composition). ρ-zCDP implies (ε, δ) (:mod:`syntf.privacy.zcdp`). A person with up to m
-documents changes a sum by m times as much, so ρ is m² times as large; noise is chosen for that.
-
-*Theorem (labels).* Let T be the threshold and D′ be D with one more person. If no label that only
-this person has reaches T, everything is computed from D′ as if such labels were not there, and ρ
-is as above. There are at most m such labels, each with at most m documents, and each reaches T with
-a probability of at most Pr[noise ≥ T − m]. So with T so large that m · Pr[noise ≥ T − m] ≤ δ′,
-all measurements are (ε, δ + δ′)-differentially private. ∎
+*Theorem (labels).* Labels exist if their noisy count reaches T. Let D′ be D with one more person.
+If no label that only this person has reaches T, D′ is measured as if it did not have them, with ρ
+as above. These labels are at most m, with at most m documents each, so that each reaches T with a
+probability of at most Pr[noise ≥ T − m]. If m · Pr[noise ≥ T − m] ≤ δ′, all measurements are
+(ε, δ + δ′)-differentially private. ∎
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, erfc, sqrt
+from math import ceil, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from syntf.core import checks, entropy
-from syntf.corpus.documents import Cells, Documents
+from syntf.corpus.documents import Documents
 from syntf.corpus.model import fit
 from syntf.corpus.noisy import FIRST, LABELS, SIZE, WORDS, Measurement, NoisySums
 from syntf.corpus.public import PublicWords
-from syntf.corpus.sums import FIRST_LENGTH, WORDS_LENGTH, Integers, first_sum, words_sum
+from syntf.corpus.sums import FIRST_LENGTH, WORDS_LENGTH, Block, Integers, first_sum, words_sum
 from syntf.mechanism.gaussian import DiscreteGaussian
 from syntf.privacy import zcdp
 
@@ -76,22 +72,15 @@ class Budget:
         length = self.documents_per_person**2 * _FINE
         return Fraction(zcdp.variance_for(self.epsilon, self.noise_delta, length), _FINE)
 
-    def measurement(self, name: str, squared_length: int, share: Fraction) -> Measurement:
-        """Return a measurement that uses this share of ρ, or less."""
-        return Measurement(name, squared_length, ceil(self.variance * squared_length / share))
-
     def threshold(self, measurement: Measurement) -> int:
         """Return the noisy count from which a label exists.
 
         The tail of a discrete Gaussian is bounded by that of a continuous one: Pr[noise ≥ t] ≤
-        Pr[N ≥ t − 1] (Canonne, Kamath and Steinke, Proposition 25).
+        Pr[N ≥ t − 1] (Canonne, Kamath and Steinke, Proposition 25). One more is added for rounding.
         """
         most, sigma = self.documents_per_person, sqrt(measurement.variance)
-        left = (self.delta - self.noise_delta) / most * (1 - 1e-9)  # more than the error of erfc
-        above = 1
-        while erfc((above - 1) / sigma / sqrt(2)) / 2 > left:
-            above += 1
-        return most + above
+        left = (self.delta - self.noise_delta) / most
+        return most + 2 + ceil(-sigma * NormalDist().inv_cdf(left))
 
 
 def measure(
@@ -114,21 +103,20 @@ def measure(
     """
     if labels is not None:
         checks.count("the number of labels", len(labels), MOST_LABELS)
-    taken = Fraction(0)
     measurements: list[Measurement] = []
 
     def noisy(name: str, exact: Integers, squared_length: int, share: Fraction) -> Integers:
-        """Add noise to all coordinates: the only place where a number of the corpus is released."""
-        nonlocal taken
-        taken += share
-        how = budget.measurement(name, squared_length, share)
-        measurements.append(how)
-        return exact + DiscreteGaussian(how.variance).sample(len(exact), source)
+        """Add noise to all coordinates: the only place where numbers of the corpus are released."""
+        variance = ceil(budget.variance * squared_length / share)
+        measurements.append(Measurement(name, squared_length, variance))
+        return exact + DiscreteGaussian(variance).sample(len(exact), source)
 
+    left = 1 - SIZE_SHARE
     label_counts = documents.label_counts()
     size = noisy(SIZE, np.array([label_counts.sum()]), 1, SIZE_SHARE)
     counts = np.zeros(0, dtype=np.int64)
     if labels is None and budget.selects_labels:
+        left -= LABELS_SHARE
         known = sorted(documents.labels)
         exact = label_counts[[documents.labels[name] for name in known]]
         found = noisy(LABELS, exact, 1, LABELS_SHARE)
@@ -136,44 +124,38 @@ def measure(
         frequent = np.sort(frequent[np.argsort(-found[frequent], kind="stable")][:MOST_LABELS])
         labels, counts = [known[place] for place in frequent.tolist()], found[frequent]
 
-    documents_per_sigma = size[0] / sqrt(budget.variance)
-    if labels:
-        cells, names = of_labels(documents, labels), tuple(labels)
-    else:
-        topics = int(np.clip(documents_per_sigma / PER_TOPIC, FEWEST_TOPICS, MOST_TOPICS))
-        cells, names = of_topics(topics, public), public.topics(topics)[0]
+    sigmas = size[0] / sqrt(budget.variance)
+    topics = None
+    names = tuple(labels or ())
+    if not names:
+        few = int(np.clip(sigmas / PER_TOPIC, FEWEST_TOPICS, MOST_TOPICS))
+        topics, names = public.topics(few)
+    places = {label: place for place, label in enumerate(names)}
+    numbers = np.array([places.get(label, -1) for label in documents.labels], dtype=np.int64)
 
-    has_words = documents_per_sigma >= WORDS_FROM * len(names)
-    share = 1 - taken - (WORDS_SHARE if has_words else 0)
-    exact = first_sum(documents.blocks(cells), len(names), documents.dimensions)
-    first = noisy(FIRST, exact, FIRST_LENGTH, share)
+    def blocks() -> Iterator[Block]:
+        """Return all documents with the number of their label or topic."""
+        if topics is None:
+            return documents.blocks(lambda codes, encoded: numbers[codes])
+        return documents.blocks(lambda codes, encoded: topics.targets(encoded)[:, 0])
+
+    has_words = sigmas >= WORDS_FROM * len(names)
+    share = left - WORDS_SHARE if has_words else left
+    exact = first_sum(blocks(), len(names), documents.dimensions)
     sums = NoisySums(
         labels=names,
         meanings=tuple(meanings or ("",) * len(names)),
-        is_by_topic=not labels,
+        is_by_topic=topics is not None,
         size=size,
         counts=counts,
-        first=first,
+        first=noisy(FIRST, exact, FIRST_LENGTH, share),
         columns=np.zeros(0, dtype=np.int32),
         words=np.zeros(0, dtype=np.int64),
         measurements=tuple(measurements),
     )
-    if not has_words:
-        return sums
-    columns = fit(sums, public).columns
-    exact = words_sum(documents.blocks(cells), len(names), columns)
-    words = noisy(WORDS, exact, WORDS_LENGTH, 1 - taken)
-    return replace(sums, columns=columns, words=words, measurements=tuple(measurements))
-
-
-def of_labels(documents: Documents, labels: Sequence[str]) -> Cells:
-    """Return what finds the place of a document's label in a list; −1 if it is not there."""
-    places = {label: place for place, label in enumerate(labels)}
-    numbers = np.array([places.get(label, -1) for label in documents.labels], dtype=np.int64)
-    return lambda codes, encoded: numbers[codes]
-
-
-def of_topics(count: int, public: PublicWords) -> Cells:
-    """Return what finds the nearest public topic of a document."""
-    topics = public.topic_list(count)
-    return lambda codes, encoded: topics.targets(encoded)[:, 0]
+    if has_words:
+        columns = fit(sums, public).columns
+        exact = words_sum(blocks(), len(names), columns)
+        words = noisy(WORDS, exact, WORDS_LENGTH, WORDS_SHARE)
+        sums = replace(sums, columns=columns, words=words, measurements=tuple(measurements))
+    return sums

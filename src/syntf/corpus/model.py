@@ -1,12 +1,9 @@
 """A model of a corpus, from noisy sums and public knowledge alone: postprocessing.
 
-Each label has a normal distribution of directions: its own mean, and a covariance that all labels
-share. Class means are shrunk by the noise that is known to be in them, towards where the name of
-the label points; the covariance is cleaned of its noise. Where words were measured, words have odds
-for each label.
-
-Floating point finds the model, and it is stored as integers. So it may come out a little different
-on another machine, but rows that are sampled from the integers are the same everywhere.
+Each label has a normal distribution of directions: its own mean, shrunk towards where the name of
+the label points, and a covariance that all labels share, cleaned of its noise. Where words were
+measured, they have odds for each label. Floating point finds the model, so it may come out a little
+different on another machine; it is stored as integers, from which rows are the same everywhere.
 """
 
 from dataclasses import dataclass
@@ -17,18 +14,10 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_matrix
 
+from syntf.corpus import sums
 from syntf.corpus.noisy import FIRST, LABELS, SIZE, WORDS, NoisySums
 from syntf.corpus.public import PublicWords
-from syntf.corpus.sums import (
-    FIRST_UNITS,
-    RARITY,
-    WORDS_SIDE,
-    Floats,
-    Integers,
-    first_parts,
-    word_parts,
-    word_rarity,
-)
+from syntf.corpus.sums import Floats, Integers
 from syntf.topics.integers import LENGTH
 
 COLUMNS, MOST_CELLS = 8_000, 20_000_000
@@ -37,16 +26,10 @@ COLUMNS, MOST_CELLS = 8_000, 20_000_000
 SCALE, ODDS_SCALE = 1 << 20, 1 << 10
 """What 1 is among the integers of a model, and among its logarithms of odds."""
 
-NAME_SHARE, NAME_VARIANCE = 0.5, 0.25
-"""Before anything is measured: the share of means that names explain, and its variance."""
-REGULAR, REGULAR_MOST = 1.0, 2.0
-"""The covariance is made rounder by so much of the edge of its noise, at most so much of itself."""
-PRIOR = 0.5
-"""The power of the frequencies of labels in scores."""
-STANDS_OUT = 2.0
-"""A sum of words counts if it is so many standard deviations of its noise from what is expected."""
-WORDS_WEIGHT = 3.0
-"""The weight of words in scores."""
+NAME_SHARE, NAME_VARIANCE = 0.5, 0.25  # a guess: how much of class means their names explain
+REGULAR, REGULAR_MOST = 1.0, 2.0  # times the edge of its noise, and itself, added to the covariance
+PRIOR, WORDS_WEIGHT = 0.5, 3.0  # in scores: the power of frequencies of labels, the weight of words
+STANDS_OUT = 2.0  # sums of words count if they are so many σ from what is expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +59,7 @@ class Model:
         """
         found = encoded @ (self.discriminants.T / SCALE / LENGTH) + self.offsets / SCALE
         if len(self.odds):
-            words = word_parts(counts[:, self.columns], word_rarity(self.columns)) / WORDS_SIDE
+            words = sums.word_parts(counts, self.columns) / sums.WORDS_SIDE
             found += words @ (self.odds.T * (WORDS_WEIGHT / ODDS_SCALE))
         return np.asarray(found)
 
@@ -85,8 +68,8 @@ def fit(noisy: NoisySums, public: PublicWords) -> Model:
     """Find the model of noisy sums."""
     names = noisy.directions(public) / LENGTH
     labels, d = names.shape
-    counts, totals, moments = first_parts(noisy.first, labels, d)
-    count_noise, total_noise, moment_noise = noisy.sigma(FIRST) / FIRST_UNITS
+    counts, totals, moments = sums.first_parts(noisy.first, labels, d)
+    count_noise, total_noise, moment_noise = noisy.sigma(FIRST) / sums.FIRST_UNITS
 
     # The trace counts documents, too; counts of labels are shrunk to equality by their noise.
     n = _combined(
@@ -192,9 +175,13 @@ def _columns(means: Floats, discriminants: Floats, public: PublicWords) -> NDArr
 
 def _word_odds(noisy: NoisySums, shares: Floats, public: PublicWords) -> Floats:
     """Return the log odds of words for labels; sums that do not stand out of the noise say 0."""
-    columns, sigma = noisy.columns, noisy.sigma(WORDS) / WORDS_SIDE
-    words = noisy.words.reshape(len(shares), len(columns)) / WORDS_SIDE
-    usual = public.frequency[np.searchsorted(public.rows, columns)] * word_rarity(columns) / RARITY
+    columns, sigma = noisy.columns, noisy.sigma(WORDS) / sums.WORDS_SIDE
+    words = noisy.words.reshape(len(shares), len(columns)) / sums.WORDS_SIDE
+    usual = (
+        public.frequency[np.searchsorted(public.rows, columns)]
+        * sums.word_rarity(columns)
+        / sums.RARITY
+    )
     usual *= max(words.sum(), 1) / usual.sum()
     total = words.sum(axis=0)
     trust = (total - usual) ** 2

@@ -62,6 +62,7 @@ class NoisySums:
     def directions(self, public: PublicWords) -> Vectors:
         """Return where the meanings of labels point; zeros where that is unknown."""
         if self.is_by_topic:
-            return public.topics(len(self.labels) - 1)[1]
+            vectors = public.topics(len(self.labels) - 1)[0].vectors
+            return np.vstack([vectors, np.zeros_like(vectors[:1])])
         pairs = zip(self.labels, self.meanings, strict=True)
         return public.directions([meaning or label for label, meaning in pairs])

@@ -39,34 +39,18 @@ class PublicWords:
         return self.encoder.word_vectors(self.rows)
 
     @cached_property
-    def topical(self) -> NDArray[np.float32]:
-        """How much each word says about a topic, from 0 to 1."""
-        return word_weights(self.encoder.vectors)[self.rows]
-
-    @cached_property
     def frequency(self) -> NDArray[np.float64]:
         """How frequent each word is in public texts, times what it says about a topic."""
-        return np.asarray(np.maximum(self.topical, 0.02) / (self.rows + 200.0))
+        topical = np.maximum(word_weights(self.encoder.vectors)[self.rows], 0.02)
+        return np.asarray(topical / (self.rows + 200.0))
 
     def directions(self, texts: Sequence[str]) -> Vectors:
         """Return where short texts point, such as names of labels; zeros for unknown words."""
         plain = pl.Series([_SEPARATORS.sub(" ", text) for text in texts], dtype=pl.String)
         return self.encoder.encode(self.reader.counts(plain))
 
-    def topic_list(self, count: int) -> TopicList:
-        """Return a list of public topics, which take the place of labels."""
-        return topic_list(self.encoder.codebook, count)
-
-    def topics(self, count: int) -> tuple[tuple[str, ...], Vectors]:
-        """Return names and vectors of a public list of topics; the last is *nothing known*.
-
-        Its vector is zero.
-        """
-        topics = self.topic_list(count)
-        _, names = profiles(topics, self.encoder)
-        distinct = [
-            f"{name} ({names[:i].count(name) + 1})" if name in names[:i] else name
-            for i, name in enumerate(names)
-        ]
-        nothing = np.zeros((1, topics.vectors.shape[1]), dtype=np.int16)
-        return tuple(distinct), np.vstack([topics.vectors, nothing])
+    def topics(self, count: int) -> tuple[TopicList, tuple[str, ...]]:
+        """Return public topics that take the place of labels, and names; the last has no vector."""
+        topics = topic_list(self.encoder.codebook, count)
+        names = profiles(topics, self.encoder)[1]
+        return topics, tuple(f"{place}: {name}" for place, name in enumerate(names, 1))

@@ -1,20 +1,18 @@
 """Sample rows from a model of integers: the same rows on every machine.
 
-1. Each label gets its share of the rows. Each row gets a direction z from the normal distribution
-   of its label; it is drawn again until the model itself gives z this label.
-2. A row of direction z and label l has words with probability
+1. Each row has a label and a direction z from the normal distribution of its label; z is drawn
+   again until the model itself gives it this label.
+2. The words of a row have the probabilities
 
        p(w) ∝ public frequency^.8 · exp(15 cos(z, w) + .25 tilt of w to l + 1.5 log odds of w for l)
 
-   and a fifth of them from public frequencies alone.
-3. *Even emission.* Along the rows of a label, a word occurs whenever its expected number of
-   occurrences, added up from a random start, passes a whole number. So the total of a word in a
-   label is its expectation, rounded up or down, and models learn from expectations.
-4. Rows are encoded like real documents once, and z is corrected so that the means of labels are the
-   wanted ones.
+   and a fifth of them those of public frequencies alone.
+3. *Even emission.* Along the rows of a label, a word occurs whenever its expected occurrences,
+   added up from a random start, pass a whole number. So its total is its expectation, rounded.
+4. Rows are encoded once, like real documents, and z is moved so that means are the wanted ones.
 
-Every step is made of integers; where they are held as floats, they and all sums of them are exact.
-The bits come from a public seed (:mod:`syntf.corpus.stream`).
+All numbers are integers. Where floats hold them, these and their sums are exact, or a single
+operation is rounded, as IEEE 754 fixes it. The bits come from a public seed.
 """
 
 from functools import lru_cache
@@ -39,17 +37,13 @@ WORDS = 150
 
 SHARPNESS, TILT, ODDS, FREQUENCY, BACKGROUND = 15, 0.25, 1.5, 0.8, 0.2
 REDRAWS = 25
-CORRECTED_ROWS, CORRECTED_WORDS = 4000, 100
-"""How many rows are encoded to correct means, and their number of words."""
+CORRECTED_ROWS, CORRECTED_WORDS = 4000, 100  # rows that are encoded to correct means
 
 _LOGIT = LENGTH**2 / SHARPNESS  # what 1 is among logits, so that products of vectors are logits
 _MOST_LOGIT = 8_000_000
 _STEP = 8  # bits cut from logits before their exponential is looked up
 _RATE = 16  # expected occurrences are multiples of 2**-16
 _ROWS = 64  # rows whose words are computed at once, so that they stay in the cache
-
-Rows = NDArray[np.int32]
-"""Directions of rows, after correction."""
 
 
 def sample(
@@ -101,11 +95,8 @@ def _directions(model: Model, labels: Integers, stream: Stream) -> Vectors:
 
 def _corrected(
     wanted: Vectors, labels: Integers, emission: "_Emission", encoder: Encoder, stream: Stream
-) -> Rows:
-    """Move directions by .6 of what the means of encoded rows lack, label by label.
-
-    The mean of the encoded rows of a label may be of another length than the wanted one.
-    """
+) -> NDArray[np.int32]:
+    """Move directions by .6 of what means of encoded rows lack; their length does not matter."""
     counts = np.bincount(labels)
     some = shares(counts, min(CORRECTED_ROWS, len(labels)))
     first = np.cumsum(counts) - counts
@@ -173,13 +164,15 @@ class _Emission:
                 np.cumsum(rates, axis=0, out=rates)
                 passed = rates[-1] & np.uint32((1 << _RATE) - 1)
                 rates >>= _RATE
-                parts.append(
-                    csr_matrix(np.diff(rates, axis=0, prepend=np.uint32(0)).astype(np.int32))
-                )
-                advance(len(rates))
+                rates[1:] -= rates[:-1].copy()
+                parts.append(csr_matrix(rates.astype(np.int32)))
             return vstack(parts, format="csr")
 
-        return vstack(list(in_blocks(emit, len(self._logits), 1)), format="csr")
+        found = []
+        for rows in in_blocks(emit, len(self._logits), 1):
+            found.append(rows)
+            advance(rows.shape[0])
+        return vstack(found, format="csr")
 
 
 def _tilts(vectors: Vectors, discriminants: Integers) -> NDArray[np.float64]:

@@ -1,7 +1,6 @@
 """Random bits from a public seed, the same on every machine.
 
-SHAKE-256 of the seed and a name gives the bits; integers and a table turn them into what sampling
-needs. Rows are sampled from noisy sums that are public, so these bits need not be secret.
+They come from SHAKE-256. They need not be secret: rows are sampled from public noisy sums.
 """
 
 from functools import lru_cache
@@ -45,11 +44,7 @@ class Stream:
 
 @lru_cache(maxsize=1)
 def _quantiles() -> NDArray[np.int16]:
-    """Return 65,536 quantiles of the normal distribution, times 4096.
-
-    They are computed in floating point, but none is so close to the middle of two integers that
-    another machine could round it differently.
-    """
+    """Return quantiles; none is so near the middle of two integers that machines could differ."""
     upper = [NormalDist().inv_cdf(0.5 + (i + 0.5) / 65536) for i in range(32768)]
     half = np.rint(np.array(upper) * NORMAL_SCALE).astype(np.int16)
     return np.concatenate([-half[::-1], half])
