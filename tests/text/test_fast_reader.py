@@ -175,7 +175,6 @@ def test_no_text_raises_an_error_or_changes_another(text):
 def test_texts_without_words_have_empty_rows(texts):
     reader = reader_for(words=WORDS)
     assert read(reader, texts) == [{}] * len(texts)
-    assert reader.known_share(pl.Series(texts, dtype=pl.String)) == 0
     assert reader.counts(pl.Series(texts)).shape == (len(texts), len(WORDS))  # of type Null, too
 
 
@@ -226,10 +225,9 @@ def test_a_word_that_is_given_twice_is_counted_once():
         assert read(reader, ["cat cat mouse"]) == [{0: 2, 1: 1}]
 
 
-def test_known_share_and_spellings():
+def test_spellings():
     reader = reader_for(words=["mouse", "Cat"], morphology="orth")
     texts = pl.Series(["The Mouse, the MOUSE's tail", None, "12 cats Cat two"])
-    assert reader.known_share(texts) == 3 / 5
     assert reader.spellings(texts) == ["Cat", "MOUSE", "Mouse", "cats", "tail"]
 
 

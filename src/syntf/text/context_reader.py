@@ -6,8 +6,8 @@ as, the preferred word first. A token counts as the first of them that is known.
 
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -43,37 +43,59 @@ class ContextReader(ABC):
     """Counts known words, text by text.
 
     words : the known words.
+    morphology : ``lemma``, ``lower`` or ``orth`` (as written).
     """
 
     name: str
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], morphology: str) -> None:
         self.words = words
+        self.morphology = morphology
         self._columns = {word: column for column, word in reversed(list(enumerate(words)))}
 
     @abstractmethod
+    def analysed(self, piece: str) -> Iterable[Any]:
+        """Return the tokens of a piece of a text. If this fails, the piece has none."""
+
+    @abstractmethod
+    def term(self, token: Any) -> Term:
+        """Return the term of a token, or () to leave it out."""
+
     def terms(self, texts: Sequence[str]) -> Iterator[list[Term]]:
-        """Yield the terms of each text, without those left out. No text may raise an error."""
+        """Yield the terms of each text, without those left out. No text raises an error."""
+        for text in texts:
+            yield [term for piece in pieces(text) for term in self._terms_of(piece)]
+
+    def _terms_of(self, piece: str) -> list[Term]:
+        try:
+            return [term for token in self.analysed(piece) if (term := self.term(token))]
+        except MemoryError:
+            raise
+        except Exception:
+            return []
+
+    def _forms(self, word: str, *lemmas: str) -> Term:
+        """Return what a word may count as, by the morphology."""
+        lower = word.lower()
+        if self.morphology == "lower":
+            return (lower,)
+        return (word, lower) if self.morphology == "orth" else (*lemmas, lower)
 
     def counts(self, texts: pl.Series) -> csr_matrix:
         """Count how often each text has each known word."""
-        columns, counts, ends = list[int](), list[int](), [0]
+        columns, ends = list[int](), [0]
         with stage("analysing texts", len(texts)) as advance:
             for terms in self._read(texts):
-                found = Counter(map(self._column, terms))
-                del found[-1]
-                for column, count in sorted(found.items()):
-                    columns.append(column)
-                    counts.append(count)
+                columns += [column for column in map(self._column, terms) if column >= 0]
                 ends.append(len(columns))
                 advance(1)
-        parts = (np.array(part, dtype=np.int32) for part in (counts, columns, ends))
-        return csr_matrix(tuple(parts), shape=(len(texts), len(self.words)))
-
-    def known_share(self, texts: pl.Series) -> float:
-        """Return the share of known words among all words that are not left out; 0 if none is."""
-        columns = [self._column(term) for terms in self._read(texts) for term in terms]
-        return 1 - columns.count(-1) / len(columns) if columns else 0.0
+        parts = ([1] * len(columns), columns, ends)
+        counts = csr_matrix(
+            tuple(np.array(part, dtype=np.int32) for part in parts),
+            shape=(len(texts), len(self.words)),
+        )
+        counts.sum_duplicates()
+        return counts
 
     def spellings(self, texts: pl.Series) -> list[str]:
         """Return the different words of all texts as they are written, without those left out."""

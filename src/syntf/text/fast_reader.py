@@ -73,15 +73,11 @@ class FastReader:
 
         return vstack(list(in_blocks(count_block, len(starts), 1)), format="csr")
 
-    def known_share(self, texts: pl.Series) -> float:
-        """Return the share of known words among all words that are not left out; 0 if none is."""
-        words = self._counted_words(texts).group_by("word").len()
-        known = words.filter(self._code.is_not_null())
-        return int(known["len"].sum()) / max(1, int(words["len"].sum()))
-
     def spellings(self, texts: pl.Series) -> list[str]:
         """Return the different words of all texts as they are written, without those left out."""
-        return self._counted_words(texts)["word"].unique().sort().to_list()
+        words = self._words(texts.cast(pl.String).fill_null(""))
+        words = words.filter(~self._is_left_out(pl.col("word").str.to_lowercase()))
+        return words["word"].unique().sort().to_list()
 
     def _counts(self, texts: pl.Series) -> csr_matrix:
         codes = self._words(texts).select("row", code=self._code).drop_nulls()
@@ -107,11 +103,6 @@ class FastReader:
         spelled = others.select("word").unique().with_columns(spelled=spelling(pl.col("word")))
         others = others.join(spelled, on="word").select("row", word="spelled")
         return pl.concat([words.filter(is_ascii), others])
-
-    def _counted_words(self, texts: pl.Series) -> pl.DataFrame:
-        """Return the words of all texts that are not left out."""
-        words = self._words(texts.cast(pl.String).fill_null(""))
-        return words.filter(~self._is_left_out(pl.col("word").str.to_lowercase()))
 
     def _is_left_out(self, form: pl.Expr) -> pl.Expr:
         """Tell which forms, in lower case, are stop words or numbers that are not counted."""

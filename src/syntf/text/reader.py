@@ -33,12 +33,6 @@ class Reader(Protocol):
         Returns a matrix of int32, texts × words, with sorted indices. A missing text is empty.
         """
 
-    def known_share(self, texts: pl.Series) -> float:
-        """Return the share of known words among all words that are not left out; 0 if none is.
-
-        For the owner of the texts alone, who may have chosen the wrong column or language.
-        """
-
     def spellings(self, texts: pl.Series) -> list[str]:
         """Return the different words of all texts as they are written, without those left out."""
 
@@ -69,8 +63,6 @@ def reader_for(
     >>> texts = pl.Series(["The mice ran; a mouse's mouse.", "2 o’clock", None])
     >>> reader.counts(texts).toarray().tolist()
     [[3, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
-    >>> reader.known_share(pl.Series(["The mouse is 12 years old"]))
-    0.3333333333333333
     """
     one_of("morphology", morphology, get_args(Morphology))
     if isinstance(stop_words, str):

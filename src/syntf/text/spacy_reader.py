@@ -9,15 +9,16 @@ pipeline still fails has no terms. A pipeline that fails on a public text is ref
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
+from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
 from syntf.settings import SPACY
-from syntf.text.context_reader import ContextReader, Term, pieces
+from syntf.text.context_reader import ContextReader, Term
 from syntf.text.lexicon import lemmas
 from syntf.words.language import embedded_pack
 
@@ -29,11 +30,6 @@ UNUSED_COMPONENTS = (
     "spancat_singlelabel textcat textcat_multilabel coref experimental_coref"
 ).split()
 """Usual names of components that neither lemmas nor tags need."""
-
-_LEMMA_COMPONENTS = (
-    "tok2vec transformer curated_transformer tagger morphologizer attribute_ruler lemmatizer "
-    "trainable_lemmatizer experimental_edit_tree_lemmatizer"
-).split()
 
 _one_at_a_time = Lock()  # a memory zone belongs to one thread
 
@@ -60,14 +56,18 @@ class SpacyReader(ContextReader):
         stop_words: Set[str] | None,
         numbers: bool,
     ) -> None:
-        super().__init__(words)
+        super().__init__(words, morphology)
         self.model = model
-        self.morphology = morphology
         self.stop_words = stop_words
         self.numbers = numbers
-        nlp = self._pipeline()
-        self.name = _recorded_name(model, nlp)
-        self._has_lemmas = _has_lemmas(model, nlp)
+        nlp = _pipeline(model)
+        about = nlp.meta
+        named = f"{about['lang']}_{about['name']} {about['version']}"  # never a path
+        self.name = SPACY + (f"{model} {version('spacy')}" if model.startswith("blank:") else named)
+        try:
+            self._has_lemmas = bool(nlp("A public text, of 2 clauses.").has_annotation("LEMMA"))
+        except Exception as error:
+            raise SyntfError(_unusable(model, error)) from error
         if morphology == "lemma" and not self._has_lemmas and nlp.lang != "en":
             raise SyntfError(
                 f"the spaCy pipeline {model!r} has no lemmatiser: choose morphology lower or orth, "
@@ -76,47 +76,31 @@ class SpacyReader(ContextReader):
 
     def terms(self, texts: Sequence[str]) -> Iterator[list[Term]]:
         """Yield the terms of each text, without those left out."""
-        nlp = self._pipeline()
         for start in range(0, len(texts), ZONE_TEXTS):
-            with _one_at_a_time, nlp.memory_zone(), warnings.catch_warnings():
+            zone = _pipeline(self.model).memory_zone()
+            with _one_at_a_time, zone, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                read = [
-                    [term for piece in pieces(text) for term in self._terms_of(nlp, piece)]
-                    for text in texts[start : start + ZONE_TEXTS]
-                ]
+                read = list(super().terms(texts[start : start + ZONE_TEXTS]))
             yield from read
 
-    def _terms_of(self, nlp: Any, piece: str) -> list[Term]:
-        try:
-            return [term for token in nlp(piece) if (term := self._term(token))]
-        except MemoryError:
-            raise
-        except Exception:
-            return []
+    def analysed(self, piece: str) -> Iterable[Any]:
+        """Return spaCy's tokens; only lemmas need more than the tokenizer."""
+        nlp = _pipeline(self.model)
+        found: Iterable[Any] = nlp(piece) if self.morphology == "lemma" else nlp.make_doc(piece)
+        return found
 
-    def _term(self, token: Any) -> Term:
+    def term(self, token: Any) -> Term:
         """Return the term of a token, or () to leave it out."""
         word = token.text.replace("’", "'")
-        if not any(map(str.isalnum, word)):
-            return ()
         lower = word.lower()
-        is_number = token.like_num
-        if not self.numbers if is_number else self._is_stop_word(token, lower):
+        stops, is_number = self.stop_words, token.like_num
+        is_stop = token.is_stop if stops is None else lower in stops
+        if not any(map(str.isalnum, word)) or (not self.numbers if is_number else is_stop):
             return ()
-        if self.morphology == "lower":
-            return (lower,)
-        if self.morphology == "orth":
-            return (word, lower)
         lemma = token.lemma_.lower() if self._has_lemmas else _english_lemmas().get(lower)
-        lemma = lemma or lower
-        is_stopped = self.stop_words is not None and lemma in self.stop_words and not is_number
-        return () if is_stopped else (lemma, lower)
-
-    def _is_stop_word(self, token: Any, lower: str) -> bool:
-        return bool(token.is_stop) if self.stop_words is None else lower in self.stop_words
-
-    def _pipeline(self) -> Any:
-        return _pipeline(self.model, self.morphology == "lemma")
+        forms = self._forms(word, lemma or lower)
+        is_stopped = self.morphology == "lemma" and stops is not None and forms[0] in stops
+        return () if is_stopped and not is_number else forms
 
 
 @cache
@@ -125,45 +109,21 @@ def _english_lemmas() -> Mapping[str, str]:
 
 
 @cache
-def _pipeline(model: str, with_lemmas: bool) -> Any:
+def _pipeline(model: str) -> Any:
     """Return a pipeline, loaded once in a process, without components that terms do not need."""
     with needed_for(f"the analyzer {SPACY}{model}", "spacy"):
         import spacy
     kind, _, language = model.partition(":")
-    if kind == "blank":
-        try:
+    try:
+        if kind == "blank":
             return spacy.blank(language)
-        except ImportError:
-            raise SyntfError(f"spaCy has no language {language!r}, as in {SPACY}blank:en") from None
-    unused = UNUSED_COMPONENTS if with_lemmas else UNUSED_COMPONENTS + _LEMMA_COMPONENTS
-    try:
-        return spacy.load(model, exclude=unused)
+        return spacy.load(model, exclude=UNUSED_COMPONENTS)
     except Exception as error:
-        is_missing = isinstance(error, OSError) and "[E050]" in str(error)
-        raise SyntfError(
-            f"no spaCy pipeline {model!r} is installed: python -m spacy download {model}, "
-            "or pip install the package that holds it"
-            if is_missing
-            else f"spaCy cannot load the pipeline {model!r} ({type(error).__name__}): install the "
-            "one made for this version of spaCy"
-        ) from error
+        raise SyntfError(_unusable(model, error)) from error
 
 
-def _recorded_name(model: str, nlp: Any) -> str:
-    """Return the name that the guarantee records, never a path."""
-    import spacy
-
-    if model.startswith("blank:"):
-        return f"{SPACY}{model} {spacy.__version__}"
-    return f"{SPACY}{nlp.meta['lang']}_{nlp.meta['name']} {nlp.meta['version']}"
-
-
-def _has_lemmas(model: str, nlp: Any) -> bool:
-    """Try the pipeline on a public text and tell whether it gives lemmas."""
-    try:
-        return bool(nlp("A public text, of 2 clauses.").has_annotation("LEMMA"))
-    except Exception as error:
-        raise SyntfError(
-            f"the spaCy pipeline {model!r} does not work ({type(error).__name__}): install the "
-            "one made for this version of spaCy"
-        ) from error
+def _unusable(model: str, error: Exception) -> str:
+    return (
+        f"spaCy cannot use the pipeline {model!r} ({type(error).__name__}): install one that was "
+        f"made for this version of spaCy, for example by python -m spacy download {model}"
+    )

@@ -6,7 +6,7 @@ Each thread has a tokenizer of its own: one that two threads use at once fails f
 whose piece that is would depend on how long the text of the other is.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from importlib.metadata import version
 from threading import local
@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from syntf.core.extras import needed_for
-from syntf.text.context_reader import ContextReader, Term, pieces
+from syntf.text.context_reader import ContextReader, Term
 
 GRAMMAR = frozenset(("助詞", "助動詞", "記号", "補助記号", "空白", "感動詞", "接続詞", "代名詞"))
 """Parts of speech that name nothing: particles, auxiliary verbs, symbols, blanks, interjections,
@@ -39,66 +39,49 @@ class SudachiReader(ContextReader):
     def __init__(
         self, words: Sequence[str], morphology: str, *, stop_words: Set[str], numbers: bool
     ) -> None:
-        super().__init__(words)
-        self.morphology = morphology
+        super().__init__(words, morphology)
         self.stop_words = stop_words
         self.numbers = numbers
-        _tokenizer()
+        _dictionary()
         dictionary = f"{DICTIONARY} {version('sudachidict_core')}"
         self.name = f"sudachi {version('sudachipy')} {dictionary}"
 
     def terms(self, texts: Sequence[str]) -> Iterator[list[Term]]:
         """Yield the terms of each text, without those left out."""
-        for text in pl.Series(texts, dtype=pl.String).str.normalize("NFKC"):
-            yield [term for piece in pieces(text) for term in self._terms_of(piece)]
+        _dictionary()  # if it is missing here, this is an error and not an empty text
+        return super().terms(pl.Series(texts, dtype=pl.String).str.normalize("NFKC").to_list())
 
-    def _terms_of(self, piece: str) -> list[Term]:
-        try:
-            found = _tokenizer().tokenize(piece)
-            return [term for morpheme in found if (term := self._term(morpheme))]
-        except MemoryError:
-            raise
-        except Exception:
-            return []
+    def analysed(self, piece: str) -> Iterable[Any]:
+        """Return Sudachi's words."""
+        if not hasattr(_own, "tokenizer"):
+            from sudachipy import SplitMode
 
-    def _term(self, morpheme: Any) -> Term:
+            _own.tokenizer = _dictionary().create(mode=SplitMode.B)
+        found: Iterable[Any] = _own.tokenizer.tokenize(piece)
+        return found
+
+    def term(self, token: Any) -> Term:
         """Return the term of a word, or () to leave it out."""
-        word = morpheme.surface()
-        part = morpheme.part_of_speech()
-        if not any(map(str.isalnum, word)) or part[0] in GRAMMAR:
+        word = token.surface()
+        part = token.part_of_speech()
+        normal = token.normalized_form().lower()
+        is_stop = not self.stop_words.isdisjoint((word.lower(), normal))
+        if (
+            not any(map(str.isalnum, word))
+            or part[0] in GRAMMAR
+            or (not self.numbers if part[1] == NUMERAL else is_stop)
+        ):
             return ()
-        lower = word.lower()
-        normal = morpheme.normalized_form().lower()
-        is_number = part[1] == NUMERAL
-        if not self.numbers if is_number else not self.stop_words.isdisjoint((lower, normal)):
-            return ()
-        if self.morphology == "lower":
-            return (lower,)
-        if self.morphology == "orth":
-            return (word, lower)
-        return (normal, morpheme.dictionary_form().lower(), lower)
+        return self._forms(word, normal, token.dictionary_form().lower())
 
 
 _own = local()
 
 
-def _tokenizer() -> Any:
-    """Return the tokenizer of this thread."""
-    if not hasattr(_own, "tokenizer"):
-        _own.tokenizer = _make_tokenizer()
-    return _own.tokenizer
-
-
-def _make_tokenizer() -> Any:
-    with needed_for("a reader of Japanese", "japanese"):
-        import sudachidict_core  # noqa: F401
-        from sudachipy import SplitMode
-    return _dictionary().create(mode=SplitMode.B)
-
-
 @cache
 def _dictionary() -> Any:
     """Return the dictionary, loaded once in a process."""
-    from sudachipy import Dictionary
-
+    with needed_for("a reader of Japanese", "japanese"):
+        import sudachidict_core  # noqa: F401
+        from sudachipy import Dictionary
     return Dictionary(dict=DICTIONARY)
