@@ -18,6 +18,7 @@ from syntf.core.errors import SyntfError
 from syntf.text import spacy_reader, sudachi_reader
 from syntf.text.context_reader import PIECE_CHARACTERS, RUN_CHARACTERS, pieces
 from syntf.text.reader import reader_for
+from syntf.words.adapters import load_pipeline
 from syntf.words.language import embedded_pack
 
 ANY_TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=200)
@@ -243,7 +244,7 @@ def test_a_missing_package_is_reported_with_its_extra(monkeypatch, missing, opti
             raise ModuleNotFoundError(name=name)
         return real(name, *rest, **more)
 
-    spacy_reader._pipeline.cache_clear()
+    load_pipeline.cache_clear()
     sudachi_reader._dictionary.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(SyntfError, match=re.escape(f"needs {missing}, which")) as caught:

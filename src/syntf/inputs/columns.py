@@ -28,8 +28,6 @@ NAMES_OF_AUTHORS = (
 LISTED_COLUMNS = 20
 """How many columns an error message lists."""
 
-_MOST_LABELS = 50
-
 
 def named(columns: Sequence[str], file: str) -> list[str]:
     """Return the names of columns; one without a name is named by its place.
@@ -124,17 +122,14 @@ def guess(head: pl.DataFrame) -> dict[str, str | None]:
     lengths = {name: head[name].str.len_chars().mean() or 0 for name in strings}
     longest = max(strings, key=lengths.__getitem__, default=None)
     text = _usual(NAMES_OF_TEXTS, strings) or longest
-    others = [
+    repeated = [
         name
-        for name in head.columns
-        if name != text and not head.schema[name].is_nested() and not head.schema[name].is_float()
+        for name, values in head.to_dict().items()
+        if name != text and not values.dtype.is_nested() and values.n_unique() < head.height
     ]
-    values = {name: head[name].n_unique() for name in others}
-    repeated = [name for name in others if values[name] < head.height]
-    few = [name for name in repeated if values[name] <= _MOST_LABELS]
     return {
         "text": text,
-        "label": _usual(NAMES_OF_LABELS, few),
+        "label": _usual(NAMES_OF_LABELS, repeated),
         "author": _usual(NAMES_OF_AUTHORS, repeated),
     }
 

@@ -16,19 +16,19 @@ from threading import Lock
 from typing import Any
 
 from syntf.core.errors import SyntfError
-from syntf.core.extras import needed_for
 from syntf.settings import SPACY
 from syntf.text.context_reader import ContextReader, Term
 from syntf.text.lexicon import lemmas
+from syntf.words.adapters import load_pipeline, unusable_pipeline
 from syntf.words.language import embedded_pack
 
 ZONE_TEXTS = 64
 """How many texts are read before spaCy forgets their words."""
 
-UNUSED_COMPONENTS = (
+UNUSED_COMPONENTS = tuple(
     "parser senter sentencizer ner entity_linker entity_ruler span_ruler span_finder spancat "
-    "spancat_singlelabel textcat textcat_multilabel coref experimental_coref"
-).split()
+    "spancat_singlelabel textcat textcat_multilabel coref experimental_coref".split()
+)
 """Usual names of components that neither lemmas nor tags need."""
 
 _one_at_a_time = Lock()  # a memory zone belongs to one thread
@@ -67,7 +67,7 @@ class SpacyReader(ContextReader):
         try:
             self._has_lemmas = bool(nlp("A public text, of 2 clauses.").has_annotation("LEMMA"))
         except Exception as error:
-            raise SyntfError(_unusable(model, error)) from error
+            raise SyntfError(unusable_pipeline(model, error)) from error
         if morphology == "lemma" and not self._has_lemmas and nlp.lang != "en":
             raise SyntfError(
                 f"the spaCy pipeline {model!r} has no lemmatiser: choose morphology lower or orth, "
@@ -108,22 +108,5 @@ def _english_lemmas() -> Mapping[str, str]:
     return dict(lemmas(embedded_pack()).iter_rows())
 
 
-@cache
 def _pipeline(model: str) -> Any:
-    """Return a pipeline, loaded once in a process, without components that terms do not need."""
-    with needed_for(f"the analyzer {SPACY}{model}", "spacy"):
-        import spacy
-    kind, _, language = model.partition(":")
-    try:
-        if kind == "blank":
-            return spacy.blank(language)
-        return spacy.load(model, exclude=UNUSED_COMPONENTS)
-    except Exception as error:
-        raise SyntfError(_unusable(model, error)) from error
-
-
-def _unusable(model: str, error: Exception) -> str:
-    return (
-        f"spaCy cannot use the pipeline {model!r} ({type(error).__name__}): install one that was "
-        f"made for this version of spaCy, for example by python -m spacy download {model}"
-    )
+    return load_pipeline(model, UNUSED_COMPONENTS)

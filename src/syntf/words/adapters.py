@@ -4,13 +4,14 @@ Objects are recognised by their attributes, so neither library is imported unles
 spaCy pipeline, only the table of vectors is used.
 """
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from syntf.core.errors import SyntfError
 from syntf.core.extras import needed_for
+from syntf.settings import SPACY
 from syntf.words.quantize import Table, distinct, quantize
 
 
@@ -27,18 +28,27 @@ def from_object(source: Any) -> Table:
     )
 
 
-@lru_cache(1)
-def load_pipeline(name: str) -> Any:
-    """Return an installed spaCy model, or the pipeline in a folder."""
-    with needed_for(f"spacy:{name}", "spacy"):
+@cache
+def load_pipeline(name: str, without: tuple[str, ...] = ()) -> Any:
+    """Return an installed spaCy model, the pipeline in a folder, or ``blank:LANGUAGE``.
+
+    It is loaded once in a process, without the components of these names.
+    """
+    with needed_for(f"{SPACY}{name}", "spacy"):
         import spacy
+    kind, _, language = name.partition(":")
     try:
-        return spacy.load(name)
-    except OSError as error:
-        raise SyntfError(
-            f"no spaCy model {name!r}: python -m spacy download NAME, with a NAME that ends in "
-            "_md or _lg, or give the folder of a pipeline"
-        ) from error
+        return spacy.blank(language) if kind == "blank" else spacy.load(name, exclude=without)
+    except Exception as error:
+        raise SyntfError(unusable_pipeline(name, error)) from error
+
+
+def unusable_pipeline(name: str, error: Exception) -> str:
+    """Return what to do about a pipeline that cannot be loaded or does not work."""
+    return (
+        f"spaCy cannot use the pipeline {name!r} ({type(error).__name__}): install one that was "
+        f"made for this version of spaCy, for example by python -m spacy download {name}"
+    )
 
 
 def from_pipeline(pipeline: Any) -> tuple[Table, int]:
