@@ -4,9 +4,7 @@ import pickle
 import re
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 import sklearn
 from scipy.sparse import csr_matrix
@@ -26,6 +24,9 @@ from syntf.rows import Scheme
 from syntf.topics import plan
 from syntf.topics.codebook import Codebook
 from syntf.words.vectors import WordVectors
+
+pd = pytest.importorskip("pandas", reason="needs pandas: pip install pandas")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install pyarrow")
 
 ANIMALS, VEHICLES = ["cat", "dog", "horse"], ["car", "train", "bus"]
 WORDS = ANIMALS + VEHICLES

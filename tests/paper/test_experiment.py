@@ -8,6 +8,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+pytest.importorskip("matplotlib", reason="needs the extra paper: pip install '.[paper]'")
+pytest.importorskip("joblib", reason="needs the extra paper: pip install '.[paper]'")
+
 from paper import __main__ as program
 from paper import experiment as module
 from paper.corpus import newsgroups

@@ -11,7 +11,6 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -112,6 +111,7 @@ def test_the_commands_of_the_readme_work(tmp_path, write, format, monkeypatch):
     import scipy.sparse  # used by what is evaluated
 
     (sql,) = re.findall(r"SQL \(DuckDB\) +(SELECT .*?)(?: \(counts.*)?\n", text)
+    duckdb = pytest.importorskip("duckdb", reason="needs DuckDB: pip install duckdb")
     rows = duckdb.sql(sql).fetchall()
     python = re.findall(r"((?:scipy\.sparse|polars)\.\w+\('[\w.]+'\))", text)
     counts, documents = (eval(line, {"polars": pl, "scipy": scipy}) for line in python)
@@ -121,6 +121,7 @@ def test_the_commands_of_the_readme_work(tmp_path, write, format, monkeypatch):
         assert len(rows) == 6
     else:
         assert len(rows) == len(counts) == 21
+        duckdb = pytest.importorskip("duckdb", reason="needs DuckDB: pip install duckdb")
         total = duckdb.sql(f"SELECT sum(count) FROM ({sql})").fetchall()[0][0]
         assert total == read_release(tmp_path / "out").counts.sum()
 
