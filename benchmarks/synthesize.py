@@ -82,8 +82,8 @@ class Corpus:
         self.encoder, self.public = rows.encoder, PublicWords(rows.reader, rows.encoder)
         counts = rows.reader.counts(frame["text"])
         encoded = rows.encoder.encode(counts)
-        words = rows.encoder.codebook.dimensions
-        self.documents = Documents(len(rows.reader.words), words)
+        dimensions = rows.encoder.codebook.dimensions
+        self.documents = Documents(len(rows.reader.words), dimensions)
         places = np.flatnonzero(learned)
         for start in range(0, len(places), BATCH):
             some = places[start : start + BATCH]

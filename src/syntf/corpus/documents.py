@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,8 @@ _IN_MEMORY = 1 << 28  # bytes; more are written to a file
 class Documents:
     """What is kept of documents until they are measured: label, vector, and which words occur.
 
+    Use it in a ``with`` statement, which removes everything at its end.
+
     folder : a private folder for a file without a name, where memory does not suffice.
     """
 
@@ -38,6 +40,12 @@ class Documents:
 
     def __post_init__(self) -> None:
         self._file: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY, dir=self.folder)  # noqa: SIM115
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
 
     def __len__(self) -> int:
         return self._starts[-1]

@@ -31,6 +31,8 @@ REGULAR, REGULAR_MOST = 1.0, 2.0  # times the edge of its noise, and itself, add
 PRIOR, WORDS_WEIGHT = 0.5, 3.0  # in scores: the power of frequencies of labels, the weight of words
 STANDS_OUT = 2.0  # sums of words count if they are so many σ from what is expected
 
+_MOST = float(1 << 40)
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -124,7 +126,8 @@ def fit(noisy: NoisySums, public: PublicWords) -> Model:
 
 
 def _integers(numbers: Floats, scale: int) -> Integers:
-    return np.rint(numbers * scale).astype(np.int64)
+    """Round to integers below 2**40, so that all products of sampling are exact in float64."""
+    return np.rint(np.clip(np.nan_to_num(numbers) * scale, -_MOST, _MOST)).astype(np.int64)
 
 
 def _combined(one: Any, one_noise: float, two: Any, two_noise: float) -> tuple[Any, float]:
