@@ -233,21 +233,21 @@ def test_a_pipeline_that_fails_on_a_public_text_is_refused(spacy, monkeypatch):
     ("missing", "options", "extra"),
     [
         ("spacy", {"analyzer": "spacy:en_core_web_sm"}, "spacy"),
-        ("sudachipy", {"pack": replace(embedded_pack(), tokenizer="sudachi")}, "japanese"),
+        ("sudachi", {"pack": replace(embedded_pack(), tokenizer="sudachi")}, "japanese"),
     ],
 )
 def test_a_missing_package_is_reported_with_its_extra(monkeypatch, missing, options, extra):
     real = builtins.__import__
 
     def without(name, *rest, **more):
-        if name == missing:
+        if name.startswith(missing):
             raise ModuleNotFoundError(name=name)
         return real(name, *rest, **more)
 
     load_pipeline.cache_clear()
     sudachi_reader._dictionary.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(SyntfError, match=re.escape(f"needs {missing}, which")) as caught:
+    with pytest.raises(SyntfError, match=f"needs {missing}[a-z_]*, which") as caught:
         reader_for(words=["cat"], **options)
     assert f"'{extra}'" in str(caught.value)
 

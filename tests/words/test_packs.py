@@ -163,6 +163,7 @@ def test_japanese_lemmas_come_from_sudachi(tmp_path, topics):
 
 def test_lemmas_of_simplemma(tmp_path, topics, monkeypatch):
     """German, with a stand-in for the package, which has the same function."""
+    pytest.importorskip("spacy", reason="needs spaCy's stop words: pip install '.[spacy]'")
 
     class Simplemma:
         @staticmethod
